@@ -84,7 +84,7 @@ interface FoundVersion {
 }
 
 interface Version extends FoundVersion {
-  /** Where it is compared: of `7.0-U3-15-amd64-2`, 7.0 is at 0.0, U3 at 0.0u, 15 at 0.1 and 2 at 1.0. */
+  /** A key of where it is compared: of `7.0-U3-15-amd64-2`, 7.0 is at 0.0, U3 at 0.0u, 15 at 0.1 and 2 at 1.0. */
   readonly position: string;
 }
 
@@ -148,32 +148,36 @@ function read(text: string): Name {
   const extension = /\.ov[af]$/i.test(name) ? name.slice(-4) : '';
   const stem = name.slice(0, name.length - extension.length);
   const versions: Version[] = [];
-  /** What stands at each place: [7.0u03, 2024] and [2]. */
-  const texts: string[][] = [];
-  /** The name with a mark for each place. */
-  let marked = '';
+  const places: Parts[][] = [];
+  /** What is before each place and behind the last: `app-`, `-amd64-` and an empty text. */
+  const words: string[] = [];
   let end = 0;
   for (const found of findVersions(stem)) {
     const before = stem.slice(end, found.start);
-    const compared = found.isHash ? HASH : foldCase(found.text).replace(/^v/, '');
-    let place = texts.at(-1);
-    let letters = '';
-    if (place === undefined || /[\p{L}\p{N}]/u.test(before)) {
-      marked += before + MARK;
-      place = [compared];
-      texts.push(place);
-    } else {
-      [letters = ''] = /^\p{L}+/u.exec(compared) ?? [];
-      place.push(letters ? `${place.pop()}-${compared}` : compared);
-    }
-    const position = `${texts.length - 1}.${place.length - 1}${letters}`;
-    versions.push({ text: found.text, start: found.start, isHash: found.isHash, position });
     end = found.start + found.text.length;
+    if (places.length === 0 || /[\p{L}\p{N}]/u.test(before)) {
+      words.push(before);
+      places.push([]);
+    }
+    const place = places.at(-1) ?? [];
+    const parts = found.isHash ? [HASH] : partsOf(found.text);
+    const [first = ''] = parts;
+    // Letters go on with the version before: 12-sp5 is 12sp5.
+    const continued = /^\p{L}/u.test(first) ? place.pop() : undefined;
+    place.push(continued ? [...continued, ...parts] : parts);
+    const position = `${places.length - 1}.${place.length - 1}${continued ? first : ''}`;
+    versions.push({ text: found.text, start: found.start, isHash: found.isHash, position });
   }
-  marked += stem.slice(end);
-  const pattern = marked.replaceAll(MARK, '#') + extension;
-  const places = texts.map((place) => place.map(partsOf));
-  return { text, seriesKey: seriesKeyOf(marked), pattern, versions, places };
+  words.push(stem.slice(end));
+  const pattern = words.join('#') + extension;
+  return {
+    text,
+    seriesKey: seriesKeyOf(words.join(MARK)),
+    pattern,
+    versions,
+    // Cut to size, since a series holds them for each image.
+    places: places.map((place) => place.slice()),
+  };
 }
 
 const WORDS_AND_MARKS = new RegExp(`${EDGE}+|${MARK}`, 'gu');
@@ -186,9 +190,10 @@ function seriesKeyOf(marked: string): string {
   return words.join(' ').replaceAll(MARK, '#');
 }
 
-/** Returns 7, 0, u, 3 for 7.0-u03. */
-function partsOf(text: string): Parts {
-  return text.match(/[1-9]\d*|0(?!\d)|[^\d._ -]+/g) ?? [];
+/** Returns 7, 0, u, 3 for V7.0U03. */
+function partsOf(version: string): Parts {
+  const compared = foldCase(version).replace(/^v/, '');
+  return compared.match(/[1-9]\d*|0(?!\d)|[^\d._ -]+/g) ?? [];
 }
 
 /** Returns the versions of a name: `22.04-20240415`. */
