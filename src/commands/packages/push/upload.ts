@@ -92,13 +92,14 @@ export async function uploadAll(
 /**
  * Returns the failed packages that a sync would read by half, each with the names of its files that others see or may see:
  *
- *     descriptor    | disks                        | read by half
- *     --------------+------------------------------+-------------------------------------------
- *     visible       | any                          | yes: it may name disks that are not there
- *     stored before | one that is replaced         | yes: the old descriptor with a new disk
- *     stored before | only new ones are visible    | no: the old descriptor does not name them
- *     not stored    | any                          | no: no descriptor names them
- *     any           | replaced by another push too | yes: with files of both pushes
+ *     descriptor    | disks                     | read by half
+ *     --------------+---------------------------+------------------------------------------
+ *     visible       | any                       | yes: it may name disks that are not there
+ *     stored before | one that is replaced      | yes: the old descriptor with a new disk
+ *     stored before | only new ones are visible | no: the old descriptor does not name them
+ *     not stored    | any                       | no: no descriptor names them
+ *
+ * Also if another push has replaced one of the files at the same time: then they are of two pushes.
  *
  * `db.ovf` was stored. Its `disk.vmdk` is replaced, then the response for the new `db.ovf` is lost -> `db.ovf` is broken,
  * with `disk.vmdk` and `db.ovf (perhaps)`.
