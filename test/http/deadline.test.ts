@@ -89,7 +89,8 @@ describe('the timeout names the step', () => {
     expect(errors.map(({ code }) => code)).toEqual(['timeout', 'outcome-unknown']);
     const end = `within 0.25 s, still ${step} the response`;
     for (const { message } of errors) expect(message).toContain(end);
-    expect(requests).toHaveLength(2);
+    // On a busy machine the server may see a request only now.
+    await vi.waitFor(() => expect(requests).toHaveLength(2));
   });
 });
 
