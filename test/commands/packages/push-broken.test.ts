@@ -23,6 +23,7 @@ it.each<[FileCase, FileCase, 'failed' | 'conflict', 'fail' | 'replace', readonly
   [['replace', 'no'], ['upload', 'yes'], 'failed', 'replace', []],
   [['upload', 'no'], ['replace', 'yes'], 'failed', 'replace', []],
   [['unchanged', 'no'], ['upload', 'no'], 'conflict', 'replace', ['a.vmdk']],
+  [['replace', 'yes'], ['replace', 'no'], 'conflict', 'replace', ['a.vmdk', 'db.ovf']],
 ])('push with a descriptor %j and a disk %j names its files after an error (%s, %s)', (...row) => {
   const [descriptor, disk, code, onConflict, names] = row;
   const outcome = new UploadOutcome();
