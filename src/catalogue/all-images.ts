@@ -122,9 +122,9 @@ async function readByNumber({ canSort, pageOf }: List, refusal: unknown) {
 }
 
 /**
- * Called if fewer images come than were announced: the list has changed, or the service leaves some out. It does if it
- * compares ids as texts: 1250 then comes behind 999 in the order, and 99 is not below 500; or if an image has no id. So a
- * filter that all ids match must leave as many images as none:
+ * Called if fewer images come than were announced: the list has changed, or the service leaves some out. A service does
+ * so if an image has no id, or if it compares ids as texts: 1250 then comes behind 999, and 99 is not below 500. So a filter
+ * that all ids match must leave as many images as no filter:
  *
  *     highest id of the first page 999, so filter=id,lt,1000   has the total of no filter: the list has changed
  *                                                              has a lower total: the service leaves images out

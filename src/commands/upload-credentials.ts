@@ -36,7 +36,7 @@ export interface Typed {
   readonly secret?: { readonly name: string; readonly store: Facts } | undefined;
 }
 
-export interface Credentials {
+export interface StorageCredentials {
   readonly username: string;
   readonly password: string;
   /** With the name of a user that was typed. */
@@ -52,7 +52,7 @@ export async function readCredentials(
   kind: keyof typeof CREDENTIALS,
   host: string,
   mayAsk: boolean,
-): Promise<Credentials> {
+): Promise<StorageCredentials> {
   const { io, console, settings } = context;
   const { user, userName, secret, secretName } = CREDENTIALS[kind];
   const source = findSecret(settings, io, secret);

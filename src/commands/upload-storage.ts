@@ -20,8 +20,8 @@ import type { Storage, StorageOptions } from '../upload/storage.ts';
 import { counted } from '../words.ts';
 import {
   CREDENTIALS,
-  type Credentials,
   readCredentials,
+  type StorageCredentials,
   saveUser,
   type Typed,
 } from './upload-credentials.ts';
@@ -99,7 +99,7 @@ export async function openUploadStorage(
   }
 }
 
-interface Opened extends Pick<Credentials, 'settings' | 'typed'> {
+interface Opened extends Pick<StorageCredentials, 'settings' | 'typed'> {
   readonly storage: Storage;
 }
 
@@ -192,7 +192,7 @@ async function openWithCredentials(
   kind: keyof typeof CREDENTIALS,
   url: URL,
   mayAsk: boolean,
-  open: (credentials: Credentials) => Promise<Storage>,
+  open: (credentials: StorageCredentials) => Promise<Storage>,
 ): Promise<Opened> {
   for (let left = MAX_ATTEMPTS - 1; ; left -= 1) {
     const credentials = await readCredentials(context, kind, url.host, mayAsk);

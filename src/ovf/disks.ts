@@ -9,8 +9,8 @@ import type { FilesOfReference } from './references.ts';
 import { type Packed, SECTOR } from './unpack.ts';
 import {
   checkVmdk,
+  type DiskImage,
   HEAD_SIZE,
-  type Image,
   parseSparseHeader,
   type ReportDisk,
   readText,
@@ -50,7 +50,7 @@ async function openImage(
   file: PackageFile,
   { reference: { href, compression }, files }: FilesOfReference,
   disk: Disk | undefined,
-): Promise<Image> {
+): Promise<DiskImage> {
   // Some programs write a word instead of a URL, or nothing.
   const isVmdk = disk?.format
     ? /vmdk|^streamOptimized$/i.test(disk.format)
@@ -62,7 +62,7 @@ async function openImage(
   return { file, files, disk, isVmdk, isGzip, head, header, text };
 }
 
-function packedOf({ disk, isGzip, head }: Image, grains: Packed['grains']): Packed {
+function packedOf({ disk, isGzip, head }: DiskImage, grains: Packed['grains']): Packed {
   // Where the descriptor has a smaller capacity, which is a finding of its own, that of the disk counts; but not in
   // gzip, where a small file can name any and unpack to it.
   const own = isGzip ? 0 : (grains?.capacity ?? 0) * SECTOR;

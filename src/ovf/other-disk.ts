@@ -2,9 +2,9 @@
 
 import type { Disk } from './descriptor.ts';
 import { type PackageFile, readRegion } from './package-file.ts';
-import { type Image, identifierOf, NO_DISK, type ReportDisk } from './vmdk.ts';
+import { type DiskImage, identifierOf, NO_DISK, type ReportDisk } from './vmdk.ts';
 
-export interface PartOfDisk extends Pick<Image, 'disk' | 'text'> {
+export interface PartOfDisk extends Pick<DiskImage, 'disk' | 'text'> {
   /** What names the other disk that it needs; null if it is whole. */
   readonly need: string | null;
   readonly report: ReportDisk;
@@ -50,7 +50,7 @@ function endsInWholeDisk(
 }
 
 /** Returns what names the other disk, or null. */
-export async function findNeed({ head, files, isGzip, text }: Image): Promise<string | null> {
+export async function findNeed({ head, files, isGzip, text }: DiskImage): Promise<string | null> {
   if (text !== null) return needOfVmdk(text);
   const magic = head.toString('latin1', 0, 8);
   if (/^(?:QFI\u00fb|QED\0)/.test(magic)) return head.length < 104 ? null : needOfQemu(head);

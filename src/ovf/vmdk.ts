@@ -19,7 +19,7 @@ const TABLE_ENTRIES = 512;
 const STREAM_OPTIMIZED = 'streamOptimized';
 
 /** The file of a disk, or one that may be packed. */
-export interface Image {
+export interface DiskImage {
   /** The file, or its first chunk. */
   readonly file: PackageFile;
   /** The file, or all its chunks. */
@@ -36,7 +36,7 @@ export interface Image {
 
 /** Returns how to unpack its grains; null if there is no need to, or it is broken, which is a finding. */
 export async function checkVmdk(
-  { file, files, disk, isGzip, head, header, text }: Image,
+  { file, files, disk, isGzip, head, header, text }: DiskImage,
   report: ReportDisk,
   signal: AbortSignal | undefined,
 ): Promise<Packed['grains']> {

@@ -32,7 +32,7 @@ import {
 } from '../options.ts';
 import { openCatalogue, readImages } from '../read.ts';
 import { byNumberedKey, type Change, changeOf, compareLabels, compareLists } from './compare.ts';
-import { type Comparison, reportOf } from './report.ts';
+import { type FoundChanges, reportOf } from './report.ts';
 import { openState, suggestCursors } from './state.ts';
 
 const COLUMNS = [
@@ -162,7 +162,7 @@ async function compareWithFile(task: Task, name: string): Promise<Result> {
 async function compareServices(
   { context, query }: Task,
   snapshot: SavedSnapshot,
-): Promise<Comparison> {
+): Promise<FoundChanges> {
   const old = await snapshot.images();
   const now = await readAll(context, await openCatalogue(context, {}));
   const changes = compareLabels(old, now).filter(({ image }) => query.matches(image));
@@ -177,7 +177,7 @@ async function compareCatalogue(
   task: Task,
   file: FileLabel,
   old: Snapshot | undefined,
-): Promise<Comparison & { readonly lines: readonly string[]; readonly hasChanged: boolean }> {
+): Promise<FoundChanges & { readonly lines: readonly string[]; readonly hasChanged: boolean }> {
   const { context, options, query } = task;
   const catalogue = await openCatalogue(context, { mine: options.mine });
   const tally = new Tally(query);

@@ -12,7 +12,7 @@ import { counted } from '../../../words.ts';
 import { reportNoMatch } from '../empty.ts';
 import { type Change, changedFields, isTimeField } from './compare.ts';
 
-export interface Comparison {
+export interface FoundChanges {
   readonly changes: readonly Change[];
   /** True if no image matches the query now. */
   readonly isEmpty: boolean;
@@ -30,7 +30,7 @@ interface Task {
 
 export function reportOf(
   { context, options, query, output }: Task,
-  { changes, isEmpty, tally, since }: Comparison,
+  { changes, isEmpty, tally, since }: FoundChanges,
 ) {
   const rows = changes.map((change) => {
     const { id = null, name = null, path = null, folder = null, updated_on = null } = change.image;
