@@ -25,7 +25,7 @@ export class FirstPages {
     return this.#sortsById;
   }
 
-  /** True if the page of all images was read, and it has them all. */
+  /** True if the page of 100 was read, and it has all images. */
   get hasAll(): boolean {
     const page = this.#ofAll.get(MAX_PER_PAGE);
     return page !== undefined && isWhole(page);

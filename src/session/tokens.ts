@@ -69,7 +69,7 @@ export class Tokens implements TokenSource {
   /** The token that this run uses. */
   #memory: CachedToken | undefined;
   readonly #issuedHere = new Set<string>();
-  /** A token that the service refused once is never taken from a store again. */
+  /** Tokens that the service refused: none of them replaces another. */
   readonly #refusedTokens = new Set<string>();
   #renewal: Promise<string> | undefined;
   /** A token that expires soon and could not be renewed. It is used until the service refuses it. */
