@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import type { Output } from '../../output/output.ts';
 import { kindOf } from '../../query/fields.ts';
-import { anchored, type Filter } from '../../query/filter.ts';
+import { anchored, type Filter, type PerOperator } from '../../query/filter.ts';
 import type { Query } from '../../query/query.ts';
 import type { Tally } from '../../query/tally.ts';
 import { shellQuote, shorten } from '../../words.ts';
@@ -27,7 +27,7 @@ export function reportNoMatch(
   how: 'note' | 'report' | 'error',
 ): void {
   // A slip is worth a warning beside data as well.
-  const isSlip = slipHint(empty.query) !== undefined;
+  const isSlip = hintFrom(SLIPS, empty) !== undefined;
   if (how === 'note' && !isSlip && !output.hasNotes) return;
   const error = noMatchError(empty);
   if (how === 'error') throw error;
@@ -35,160 +35,172 @@ export function reportNoMatch(
   say(error.message, error.facts);
 }
 
-/** Returns the error for an empty result. It counts what each word and filter matches if all images were read. */
-export function noMatchError({ query: { words, filters }, tally }: EmptyQuery): ImgctlError {
+/** Counts what each word and filter matches alone, if all images were read. */
+export function noMatchError(empty: EmptyQuery): ImgctlError {
+  const { tally } = empty;
   const counts = tally.hasSeenAll ? tally.counts() : [];
   const each = counts.map(({ text, count }) => `${shorten(text)}: ${count}`).join(', ');
   // A single count is always 0.
   const message = counts.length > 1 ? `no images match; ${each}` : 'no images match';
-  const facts =
-    slipHint({ words, filters }) ??
-    foreignHint(filters) ??
-    wholeValueHint(filters) ??
-    dottedHint(tally) ??
-    idHint(words);
+  const facts = hintFrom(SLIPS, empty) ?? hintFrom(GUESSES, empty);
   return new ImgctlError('empty', message, { facts });
 }
 
-function dottedHint({ dotted }: Tally): string | undefined {
-  if (dotted.length === 0) return undefined;
-  return `a number matches only as a whole; write ${dotted.map(shellQuote).join(' ')}`;
+type Hint = string | false | undefined;
+
+/** Looks for one kind of mistake in the query. */
+type Check = (empty: EmptyQuery) => Hint;
+
+const ofWord = (hint: (word: string) => Hint): Check => {
+  return ({ query }) => firstHint(query.words, hint);
+};
+
+const ofFilter = (hint: (filter: Filter) => Hint): Check => {
+  return ({ query }) => firstHint(query.filters, hint);
+};
+
+interface TextFilter extends Pick<Filter, 'field' | 'operator'> {
+  /** The first of the values. */
+  readonly value: string;
+  /** All values. */
+  readonly typed: string;
 }
 
-/** Returns a hint for a number of three digits or more, which may be an id. */
-function idHint(words: readonly string[]): string | undefined {
-  const [id] = words;
-  if (words.length !== 1 || !/^[1-9]\d{2,8}$/.test(id ?? '')) return undefined;
-  return `words match names; to select by id: -f id=${id}`;
-}
+/** Checks the filters that compare texts. */
+const ofText = (hint: (filter: TextFilter) => Hint): Check =>
+  ofFilter(({ field, operator, operands }) => {
+    const value = operands[0]?.value;
+    if (kindOf(field) !== 'text' || typeof value !== 'string') return undefined;
+    return hint({ field, operator, value, typed: operands.map(({ text }) => text).join(',') });
+  });
 
-/** Copied with a text, and seen nowhere. */
-const INVISIBLE = /[\r\u00a0\u00ad\u200b\u2060\ufeff]/;
-
-/** Two filters in one, as other tools take them: `name~a && name~b`, `name~a,name~b`. */
-const JOINED_FILTERS =
-  /^(\w+ ?[=!<>~].*?\S)(?:\s+(&&?|\|\|?|and|or)\s+|\s*,\s*)((\w+) ?[=!<>~].*)$/is;
-
-type Advice = (word: string) => string;
-
-/** What a word is that is surely no part of a name, and what to do about it; in the order in which slips count. */
-const WORD_SLIPS: readonly (readonly [is: (word: string) => boolean, advice: Advice])[] = [
-  // A filter without -f.
-  [
-    (word) => isField(/^(\w+) ?[=!<>~]/.exec(word)?.[1]),
-    (word) => `did you mean -f ${shellQuote(word)}?`,
-  ],
-  [
-    (word) => /^!./.test(word),
-    (word) => `to leave out names that contain it: -f ${shellQuote(`name!~${word.slice(1)}`)}`,
-  ],
-  // A pattern.
-  [
-    (word) => /[*%^$]/.test(word),
-    (word) => {
-      const [bare, signs] = [word.replace(/\.?[*%^$]/g, ''), word.match(/\.?[*%^$]/g) ?? []];
-      return `a word matches any part of the name; omit ${signs.join('')}: ${bare}`.replace(
-        /: $/,
-        '',
-      );
-    },
-  ],
-  [
-    (word) => /\S[,|]\S/.test(word),
-    (word) => {
-      const all = word.split(/[,|]+/).filter(Boolean).map(shellQuote).join(' ');
-      return `every word must match; write ${all}, or run the command once for each`;
-    },
-  ],
-  [(word) => /^(?:asc|desc)$/i.test(word), (word) => `to sort in this direction: -s FIELD,${word}`],
-  [isField, (word) => `to show this field: -c ${word}; to search for the word: -f 'name~${word}'`],
-  [(word) => /^help$/i.test(word), () => 'for help, add --help'],
-  // A phrase.
-  [
-    (word) => /\S\s+\S/.test(word),
-    (word) => {
-      const separate = word.split(/\s+/).map(shellQuote).join(' ');
-      return `to match each word separately, omit the quotes: ${separate}`;
-    },
-  ],
+/** What is surely not part of a name, with an example of each. The first that applies counts. */
+const SLIPS: readonly Check[] = [
+  // 'ubuntu\u200b', copied with a text
+  ofWord(invisibleHint),
+  ofFilter(({ text }) => invisibleHint(text)),
+  // -f 'name~zz && name~yy'
+  ofFilter(joinedHint),
+  // -f "name~'zz'"
+  ofText(quotedHint),
+  // 'id>=1100'
+  ofWord((word) => {
+    const [, field] = /^(\w+) ?[=!<>~]/.exec(word) ?? [];
+    return isField(field) && `did you mean -f ${shellQuote(word)}?`;
+  }),
+  // '!ubuntu'
+  ofWord((word) => {
+    const filter = shellQuote(`name!~${word.slice(1)}`);
+    return /^!./.test(word) && `to leave out names that contain it: -f ${filter}`;
+  }),
+  // 'ubuntu*' or '.*'
+  ofWord((word) => {
+    const signs = word.match(/\.?[*%^$]/g)?.join('');
+    const bare = word.replace(/\.?[*%^$]/g, '');
+    const omitted = bare === '' ? signs : `${signs}: ${bare}`;
+    return signs && `a word matches any part of the name; omit ${omitted}`;
+  }),
+  // debian,ubuntu
+  ofWord((word) => {
+    const all = word.split(/[,|]+/).filter(Boolean).map(shellQuote).join(' ');
+    const advice = `every word must match; write ${all}, or run the command once for each`;
+    return /\S[,|]\S/.test(word) && advice;
+  }),
+  // -s name desc
+  ofWord((word) => /^(?:asc|desc)$/i.test(word) && `to sort in this direction: -s FIELD,${word}`),
+  // -c id name
+  ofWord((word) => {
+    const advice = `to show this field: -c ${word}; to search for the word: -f 'name~${word}'`;
+    return isField(word) && advice;
+  }),
+  // help
+  ofWord((word) => /^help$/i.test(word) && 'for help, add --help'),
+  // 'ubuntu 22.04'
+  ofWord((word) => {
+    const separate = word.split(/\s+/).map(shellQuote).join(' ');
+    return /\S\s+\S/.test(word) && `to match each word separately, omit the quotes: ${separate}`;
+  }),
 ];
 
-/** Returns a hint for what is surely no part of a name: invisible characters, signs, names of fields, a phrase. */
-function slipHint({ words, filters }: Pick<Query, 'words' | 'filters'>): string | undefined {
-  const texts = [...words, ...filters.map(({ text }) => text)];
-  const hint = invisibleHint(texts) ?? joinedHint(filters) ?? quotedHint(filters);
-  if (hint !== undefined) return hint;
-  for (const [is, advice] of WORD_SLIPS) {
-    const word = words.find(is);
-    if (word !== undefined) return advice(word);
+/** What may be right, but was probably meant otherwise. The first that applies counts. */
+const GUESSES: readonly Check[] = [
+  // -f folder=none
+  ofText(({ field, operator, value }) => {
+    const isNone = operator === 'eq' && /^(null|none|nil|""|'')$/i.test(value);
+    return isNone && `did you mean -f ${field}=null, for images that have none?`;
+  }),
+  // -f 'name~^rocky'
+  ofText(({ field, operator, value }) => {
+    const meant = operator === 'contains' && anchored(field, value);
+    return meant && `~ takes ^ and $ as they are; did you mean -f ${meant}?`;
+  }),
+  // -f folder=debian,ubuntu
+  ofText(({ field, operator, value }) => {
+    const filter = shellQuote(`${field},in,${value}`);
+    return (
+      operator === 'eq' && value.includes(',') && `to match one of several values: -f ${filter}`
+    );
+  }),
+  // -f folder=lin
+  ofText(({ field, operator, value }) => {
+    const isWhole = (operator === 'eq' || operator === 'like') && !value.includes('%');
+    const part = shellQuote(`${field}~${value.replaceAll('*', '')}`);
+    return isWhole && `= and like compare the whole value; to find a part of it: -f ${part}`;
+  }),
+  // 2204
+  ({ tally: { dotted } }) => {
+    const words = dotted.map(shellQuote).join(' ');
+    return dotted.length > 0 && `a number matches only as a whole; write ${words}`;
+  },
+  // 1467
+  ({ query: { words } }) => {
+    const isId = words.length === 1 && /^[1-9]\d{2,8}$/.test(`${words[0]}`);
+    return isId && `words match names; to select by id: -f id=${words[0]}`;
+  },
+];
+
+function hintFrom(checks: readonly Check[], empty: EmptyQuery): string | undefined {
+  return firstHint(checks, (check) => check(empty));
+}
+
+function firstHint<Item>(items: readonly Item[], hint: (item: Item) => Hint): string | undefined {
+  for (const item of items) {
+    const found = hint(item);
+    if (found) return found;
   }
   return undefined;
 }
 
-function invisibleHint(texts: readonly string[]): string | undefined {
-  const odd = texts.find((text) => INVISIBLE.test(text));
-  const [character] = INVISIBLE.exec(odd ?? '') ?? [];
-  if (!odd || !character) return undefined;
-  const code = (character.codePointAt(0) ?? 0).toString(16).padStart(4, '0');
-  const shown = shorten(odd.replaceAll(character, `\\u${code}`));
+/** Seen nowhere: a carriage return, spaces that do not break, hyphens and joiners without width. */
+const INVISIBLE = /[\r\u00a0\u00ad\u200b\u2060\ufeff]/;
+
+function invisibleHint(text: string): Hint {
+  const [character] = INVISIBLE.exec(text) ?? [];
+  if (character === undefined) return undefined;
+  const code = character.charCodeAt(0).toString(16).padStart(4, '0');
+  const shown = shorten(text.replaceAll(character, `\\u${code}`));
   return `remove the invisible character (U+${code.toUpperCase()}): ${shown}`;
 }
 
-function joinedHint(filters: readonly Filter[]): string | undefined {
-  for (const { text } of filters) {
-    const [, first = '', sign = '', next = '', field] = JOINED_FILTERS.exec(text) ?? [];
-    if (!isField(field)) continue;
-    const [one, other] = [`-f ${shellQuote(first)}`, `-f ${shellQuote(next)}`];
-    const isEither = /^(?:\||or)/i.test(sign);
-    if (!isEither) return `use -f for each filter: ${one} ${other}`;
-    return `every filter must match; run the command once with ${one}, once with ${other}`;
-  }
-  return undefined;
-}
+/** Two filters in one: `name~a && name~b`, `name~a or name~b`, `name~a,name~b`. */
+const JOINED_FILTERS =
+  /^(?<first>\w+ ?[=!<>~].*?\S)(?:\s+(?<sign>&&?|\|\|?|and|or)\s+|\s*,\s*)(?<second>(?<field>\w+) ?[=!<>~].*)$/is;
 
-/** Returns a hint if the shell has not removed the quotes of a filter. */
-function quotedHint(filters: readonly Filter[]): string | undefined {
-  const isQuoted = filters.some(({ text }) => /[=~,]\s*(["']).*\1$/s.test(text));
-  return isQuoted ? foreignHint(filters) : undefined;
+function joinedHint({ text }: Filter): Hint {
+  const { first = '', sign = '', second = '', field } = JOINED_FILTERS.exec(text)?.groups ?? {};
+  if (!isField(field)) return undefined;
+  const [one, other] = [`-f ${shellQuote(first)}`, `-f ${shellQuote(second)}`];
+  return /^(?:\||or)/i.test(sign)
+    ? `every filter must match; run the command once with ${one}, once with ${other}`
+    : `use -f for each filter: ${one} ${other}`;
 }
 
 /** Operators that are written as signs alone. */
-const SIGNS: ReadonlyMap<string, string> = new Map([
-  ['contains', '~'],
-  ['lacks', '!~'],
-]);
+const SIGNS: PerOperator<string> = { contains: '~', lacks: '!~' };
 
-/** Returns a hint for what filters of other programs mean: quotes, brackets, NULL, ^ and $ in ~, and a list behind =. */
-function foreignHint(filters: readonly Filter[]): string | undefined {
-  for (const { field, operator, operands } of filters) {
-    const value = operands[0]?.value;
-    if (kindOf(field) !== 'text' || typeof value !== 'string') continue;
-    const given = operands.map(({ text }) => text).join(',');
-    const bare = given.replace(/^(%?)["'([](.*)["')\]](%?)$/s, '$1$2$3');
-    if (bare !== given && bare !== '') {
-      const sign = SIGNS.get(operator) ?? `,${operator},`;
-      const filter = shellQuote(`${field}${sign}${bare}`);
-      return `quotes and brackets belong to the value; did you mean -f ${filter}?`;
-    }
-    if (operator === 'eq' && /^(null|none|nil|""|'')$/i.test(value)) {
-      return `did you mean -f ${field}=null, for images that have none?`;
-    }
-    const meant = operator === 'contains' ? anchored(field, value) : undefined;
-    if (meant) return `~ takes ^ and $ as they are; did you mean -f ${meant}?`;
-    if (operator === 'eq' && value.includes(',')) {
-      return `to match one of several values: -f ${shellQuote(`${field},in,${value}`)}`;
-    }
-  }
-  return undefined;
-}
-
-function wholeValueHint(filters: readonly Filter[]): string | undefined {
-  for (const { field, operator, operands } of filters) {
-    const value = operands[0]?.value;
-    if (operator !== 'eq' && operator !== 'like') continue;
-    if (kindOf(field) !== 'text' || typeof value !== 'string' || value.includes('%')) continue;
-    const part = shellQuote(`${field}~${value.replaceAll('*', '')}`);
-    return `= and like compare the whole value; to find a part of it: -f ${part}`;
-  }
-  return undefined;
+function quotedHint({ field, operator, typed }: TextFilter): Hint {
+  const bare = typed.replace(/^(%?)["'([](.*)["')\]](%?)$/s, '$1$2$3');
+  if (bare === typed || bare === '') return undefined;
+  const filter = shellQuote(`${field}${SIGNS[operator] ?? `,${operator},`}${bare}`);
+  return `quotes and brackets belong to the value; did you mean -f ${filter}?`;
 }
