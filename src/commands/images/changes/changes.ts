@@ -1,5 +1,6 @@
 // imgctl images changes: shows what was added, updated, moved or removed since the last run.
 
+import { keyOf } from '../../../api/images.ts';
 import type { ReceivedImage } from '../../../api/types.ts';
 import type { Catalogue } from '../../../catalogue/catalogue.ts';
 import {
@@ -31,7 +32,7 @@ import {
   WORDS,
 } from '../options.ts';
 import { openCatalogue, readImages } from '../read.ts';
-import { byNumberedKey, type Change, changeOf, compareLabels, compareLists } from './compare.ts';
+import { byKey, type Change, changeOf, compareLabels, compareLists } from './compare.ts';
 import { type FoundChanges, reportOf } from './report.ts';
 import { openState, suggestCursors } from './state.ts';
 
@@ -191,7 +192,7 @@ async function compareCatalogue(
     since: old?.takenAt,
     lines,
     // An image that only left the query is no change, but must not be compared again.
-    hasChanged: listed.length + missing.size > 0,
+    hasChanged: listed.length + missing.length > 0,
   };
 }
 
@@ -203,12 +204,12 @@ async function compareCatalogue(
 async function classifyMissing(
   { context, query }: Task,
   catalogue: Catalogue,
-  missing: ReadonlyMap<unknown, ReceivedImage>,
+  missing: readonly ReceivedImage[],
 ): Promise<Change[]> {
-  if (missing.size === 0) return [];
-  const all = byNumberedKey(await readAll(context, catalogue));
-  return [...missing].flatMap(([key, before]): Change | [] => {
-    const image = all.get(key);
+  if (missing.length === 0) return [];
+  const all = byKey(await readAll(context, catalogue));
+  return missing.flatMap((before): Change | [] => {
+    const image = all.get(keyOf(before));
     if (image === undefined) return { change: 'removed', image: before, before };
     if (!query.matches(image)) return changeOf(before, image) ?? [];
     const what = image.id ?? nameOf(image);

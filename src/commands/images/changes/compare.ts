@@ -3,6 +3,7 @@
 import { keyOf } from '../../../api/images.ts';
 import type { ReceivedImage } from '../../../api/types.ts';
 import { type FileLabel, parseLines } from '../../../catalogue/snapshot.ts';
+import { ImgctlError } from '../../../errors.ts';
 import { stringify } from '../../../json.ts';
 import { FIELDS, kindOf } from '../../../query/fields.ts';
 import { isSameTime } from '../../../query/timestamp.ts';
@@ -16,63 +17,48 @@ export interface Change {
 }
 
 /**
- * Compares the lists by id. Unchanged images cost neither parsing nor memory: of the old ones, only those whose text is not
- * among the new ones are parsed. If 1, 2 and 3 were listed, and now 1 as before, 2 with another name, and 4:
+ * Compares the lists by id. Unchanged images cost neither parsing nor memory, as their texts are equal.
+ * If 1, 2 and 3 were listed, and now 1 as before, 2 with another name, and 4:
  * @returns listed: 2 moved and 4 added, in the order of the new images; missing: 3; lines: the JSON of 1, 2 and 4
+ * @throws ImgctlError bad-answer: an image has no id
  */
 export async function compareLists(
   oldLines: readonly string[],
   images: AsyncIterable<readonly ReceivedImage[]>,
   file: FileLabel,
 ) {
+  // The new text of an unchanged image is replaced by the old one, so that only one stays in memory.
   const oldTexts = new Map(oldLines.map((line) => [line, line]));
   const lines = new Map<unknown, string>();
-  const different = new Map<unknown, ReceivedImage>();
-  const keyOfNew = numberedKeys();
+  const different: ReceivedImage[] = [];
   for await (const page of images) {
     for (const image of page) {
+      requireId(image);
       const line = stringify(image);
-      // The old text of the same letters, so that the new one need not stay in memory.
       const oldText = oldTexts.get(line);
-      const key = keyOfNew(image);
-      lines.set(key, oldText ?? line);
-      // Equal texts without an id must be counted.
-      if (oldText === undefined || !hasId(image)) different.set(key, image);
+      lines.set(keyOf(image), oldText ?? line);
+      if (oldText === undefined) different.push(image);
     }
   }
-  for (const [key, line] of lines) if (!different.has(key)) oldTexts.delete(line);
-  const changed = oldLines.filter((line) => oldTexts.has(line));
-  const old = byNumberedKey(await parseLines(changed, file));
-  const listed = [...different].flatMap(([key, image]): Change | [] => {
-    const before = old.get(key);
+  const newTexts = new Set(lines.values());
+  const unmatched = oldLines.filter((line) => !newTexts.has(line));
+  const old = byKey(await parseLines(unmatched, file));
+  const listed = different.flatMap((image): Change | [] => {
+    const before = old.get(keyOf(image));
     return before ? (changeOf(before, image) ?? []) : { change: 'added', image, before: null };
   });
-  const missing = new Map([...old].filter(([key]) => !lines.has(key)));
+  const missing = [...old.values()].filter((image) => !lines.has(keyOf(image)));
   return { listed, missing, lines: [...lines.values()] };
 }
 
-export function byNumberedKey(images: readonly ReceivedImage[]): Map<unknown, ReceivedImage> {
-  const keyOfEach = numberedKeys();
-  return new Map(images.map((image) => [keyOfEach(image), image]));
+function requireId({ id = null }: ReceivedImage): void {
+  if (id !== null) return;
+  const message = 'cannot compare an image without an id';
+  throw new ImgctlError('bad-answer', message, { facts: "leave it out with: -f 'id!=null'" });
 }
 
-/**
- * Returns a function for the images of a list in turn: it returns the id, or if there is none, the text and a number. Of
- * two images without an id that say the same, the second has number 2: if one is gone, its key is.
- */
-function numberedKeys(): (image: ReceivedImage) => unknown {
-  const counts = new Map<unknown, number>();
-  return (image) => {
-    const key = keyOf(image);
-    if (hasId(image)) return key;
-    const count = (counts.get(key) ?? 0) + 1;
-    counts.set(key, count);
-    return `${key} ${count}`;
-  };
-}
-
-function hasId({ id }: ReceivedImage): boolean {
-  return id !== null && id !== undefined;
+export function byKey(images: readonly ReceivedImage[]): Map<unknown, ReceivedImage> {
+  return new Map(images.map((image) => [keyOf(image), image]));
 }
 
 const PLACE_FIELDS = ['name', 'path', 'folder', 'data_store'];
