@@ -260,8 +260,11 @@ async function mayHaveRival(dav: Dav, part: string): Promise<boolean> {
   return files?.some(({ name }) => isRival(name, part)) ?? true;
 }
 
-function removeUnfinished(dav: Dav) {
-  return Promise.allSettled([...dav.unfinished].map((part) => removeFile(dav, part)));
+/** Returns true if none of the parts is left, as far as the server says. */
+async function removeUnfinished(dav: Dav): Promise<boolean> {
+  const removals = [...dav.unfinished].map((part) => removeFile(dav, part));
+  const results = await Promise.allSettled(removals);
+  return results.every(({ status }) => status === 'fulfilled');
 }
 
 async function removeFile(dav: Dav, name: string): Promise<void> {
@@ -363,9 +366,9 @@ export function davStorage(
     remove: (name) => removeFile(dav, name),
     async removeDeadParts(isLast) {
       if (!isLast) noteKilledParts(dav);
-      await removeUnfinished(dav);
+      const areGone = await removeUnfinished(dav);
       // Removes also a link or a pipe, since nothing must be added to one.
-      if (partsFile) tryOr(() => fs.rmSync(partsFile, { force: true }), undefined);
+      if (areGone && partsFile) tryOr(() => fs.rmSync(partsFile, { force: true }), undefined);
       for (const { name, age } of await propfind(dav, folder, 1)) {
         if (isDeadPart(name, age, clock.system)) await removeFile(dav, name);
       }

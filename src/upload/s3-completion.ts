@@ -7,7 +7,7 @@ import { escapeXml, textOf } from '../xml.ts';
 import { REFUSALS, textBody } from './requests.ts';
 import { findObject, multipartTag, removeObject, type S3Request } from './s3-bucket.ts';
 import { DIGEST, plainTag, rootOf } from './s3-responses.ts';
-import { abortUpload, removeOtherUploads, type sendParts, uploadGone } from './s3-upload.ts';
+import { abortUpload, removeUploads, type sendParts, uploadGone } from './s3-upload.ts';
 import { arrivedWrong, conflict, LATE, replacedError, type StoredState } from './storage.ts';
 
 /** Milliseconds: joining the parts of a large object takes some storages minutes. */
@@ -58,7 +58,7 @@ export async function completeUpload(
   }
   onPerhapsVisible();
   const isJoined = completion.kind === 'joined';
-  if (isJoined) await removeOtherUploads(s3, name, id);
+  if (isJoined) await removeUploads(s3, name, id);
   const tag = isJoined ? completion.tag : undefined;
   const object = await findLate(upload, tag);
   if (!object) throw isJoined ? arrivedWrong(name, 'it is missing') : completion.failure;

@@ -85,7 +85,7 @@ async function listUploads(s3: S3, name: string): Promise<string[]> {
 
 async function startUpload(s3: S3, name: string): Promise<string> {
   const query = { uploads: '' };
-  // Repeated if the response is lost: `removeOtherUploads` removes the first upload then.
+  // Repeated if the response is lost: `removeUploads` removes the first upload then.
   const response = await s3.send({ method: 'POST', name, query, idempotent: true });
   return textOf(rootOf(response), 'UploadId') || notS3(response);
 }
@@ -158,10 +158,10 @@ export async function abortUpload(s3: S3, name: string, uploadId: string): Promi
   if (![404, 405, 501].includes(response.status)) requireS3Success(response);
 }
 
-/** Removes the unfinished uploads of a name but one. A push that one of them belongs to ends with a conflict. */
-export async function removeOtherUploads(s3: S3, name: string, ownId: string): Promise<void> {
+/** Removes the unfinished uploads of a name. A push that one of them belongs to ends with a conflict. */
+export async function removeUploads(s3: S3, name: string, exceptId?: string): Promise<void> {
   const ids = await listUploads(s3, name).catch(() => []);
-  const others = ids.filter((id) => id !== ownId);
+  const others = ids.filter((id) => id !== exceptId);
   if (others.length === 0) return;
   for (const id of others) await abortUpload(s3, name, id).catch(() => {});
   // One that was being completed may still replace the object, which the caller then sees.

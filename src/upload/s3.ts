@@ -19,7 +19,7 @@ import {
 } from './s3-bucket.ts';
 import { completeUpload } from './s3-completion.ts';
 import { DIGEST, regionError, requireS3Success, rootOf } from './s3-responses.ts';
-import { abortUpload, openUpload, sendParts } from './s3-upload.ts';
+import { abortUpload, openUpload, removeUploads, sendParts } from './s3-upload.ts';
 import {
   type Comparison,
   isHidden,
@@ -133,7 +133,10 @@ export function s3Storage(url: URL, credentials: S3Credentials, options: Storage
     compare: (name, file, proved) => compareObject(s3, name, file, proved),
     look: async (name) => (await findObject(s3, name))?.text,
     put: (name, file, onProgress) => uploadParts(s3, name, file, onProgress),
-    remove: async (name) => void requireS3Success(await removeObject(s3, name)),
+    async remove(name) {
+      requireS3Success(await removeObject(s3, name));
+      await removeUploads(s3, name);
+    },
     /** What killed runs left of a file is continued or removed when that file is sent. */
     async removeDeadParts() {},
     close: requests.close,

@@ -77,6 +77,7 @@ export interface Storage {
   look(name: string): Promise<string | undefined>;
   /** Uploads the file and checks what arrived; it stays invisible. */
   put(name: string, file: UploadSource, onProgress: OnBytes): Promise<UnpublishedFile>;
+  /** Removes the file, and what an upload of that name has left that a later push would continue. */
   remove(name: string): Promise<void>;
   /** Removes the parts of killed processes. @param isLast this push writes no more parts */
   removeDeadParts(isLast: boolean): Promise<void>;

@@ -16,11 +16,17 @@ export async function tryUpload(storage: Storage, onLeft: (name: string) => void
   // The service syncs only packages.
   const name = `imgctl-test-${randomBytes(8).toString('hex')}.txt`;
   const ask = `ask the administrators of the storage, and remove ${name} from it`;
-  const fail = (message: string, advice = ask): never => {
-    throw new ImgctlError('failed', message, { facts: advice });
+  const fail = (message: string, note?: string): never => {
+    throw new ImgctlError('failed', message, { facts: note ? `${note}; ${ask}` : ask });
   };
   const file = sourceOf(CONTENT);
-  const part = await storage.put(name, file, () => {});
+  const uploading = storage.put(name, file, () => {});
+  const part = await uploading.catch(async (error: unknown) => {
+    // No later run continues this upload. After a refusal, the storage has nothing of it.
+    const isRefused = error instanceof ImgctlError && error.status !== undefined;
+    await storage.remove(name).catch(() => isRefused || onLeft(name));
+    throw error;
+  });
   const comparison = await showAndCompare(storage, name, part, file).catch(async (error) => {
     await storage.remove(name).catch(() => onLeft(name));
     throw error;

@@ -65,7 +65,11 @@ export async function openUploadFile(
     throw new LocalFileError('failed', message, { facts: permissionAdvice(cause, path), cause });
   };
   const handle = await open(path).catch(fail);
-  const stats = await handle.stat({ bigint: true }).catch(fail);
+  const look = () => handle.stat({ bigint: true }).catch(fail);
+  const stats = await look().catch(async (error: unknown) => {
+    await handle.close();
+    throw error;
+  });
   const state = stateOf(stats);
   const size = Number(stats.size);
   /** Of the last time that all of the file was read. */
@@ -110,7 +114,7 @@ export async function openUploadFile(
           onProgress(position);
         }
       }
-      if (stateOf(await handle.stat({ bigint: true })) !== state) throw changedError(path);
+      if (stateOf(await look()) !== state) throw changedError(path);
       return results ?? [];
     },
     close: () => handle.close(),

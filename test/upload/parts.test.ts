@@ -71,8 +71,8 @@ describe.each(STORAGES)('homes that push one name to %s at once', (kind) => {
 });
 
 /** A user whose first push to WebDAV loses its connection, after which the parts it left may be changed. */
-async function interruptedUser() {
-  const user = await storageUser('dav', ['PUT /upload/*=drop:300000,first=1']);
+async function interruptedUser(faults = ['PUT /upload/*=drop:300000,first=1']) {
+  const user = await storageUser('dav', faults);
   const { imgctl, env, work, folder } = user;
   const file = writeOva(work, 'web', SIZE);
   await imgctl(`push ${file} ${OPTIONS} --retries 0`);
@@ -110,6 +110,14 @@ it('push to WebDAV removes only the part that it wrote while this machine had an
   writeFileSync(partsFile(), `${part}\n.foreign\n`);
   await pushAgain();
   expect(stored().sort()).toEqual(['.foreign', 'web.ova']);
+});
+
+it('push to WebDAV still knows a part that it could not remove', async () => {
+  const faults = ['PUT /upload/*=drop:300000,first=2', 'DELETE /upload/*=403,first=1'];
+  const { imgctl, file, partsFile, stored } = await interruptedUser(faults);
+  const [part = ''] = stored();
+  await imgctl(`push ${file} ${OPTIONS} --retries 0`);
+  expect(readFileSync(partsFile(), 'utf8')).toContain(part);
 });
 
 unixOnly('pipes need Unix').each([
@@ -207,6 +215,20 @@ describe('an upload to a folder', () => {
     truncateSync(source, 1);
     const { message } = await failure(buffer(file.read()));
     expect(message).toBe(`${source} changed while it was uploaded`);
+  });
+
+  it('closes a file that it cannot look at', async () => {
+    const { source, file } = await setUp();
+    const handle = await open(source);
+    const stat = vi.spyOn(Object.getPrototypeOf(handle), 'stat');
+    onTestFinished(() => stat.mockRestore());
+    await handle.close();
+    const local = { name: '', path: source, regions: [], checked: undefined };
+    const unreadable = { message: `cannot read ${source}: stale` };
+    stat.mockRejectedValue(new Error('stale'));
+    await expect(file.check(() => {})).rejects.toMatchObject(unreadable);
+    await expect(openUploadFile(local, fakeIo())).rejects.toMatchObject(unreadable);
+    expect(stat.mock.contexts).toEqual([expect.anything(), expect.objectContaining({ fd: -1 })]);
   });
 
   it('overwrites nothing on a file system without hard links', async () => {
