@@ -240,8 +240,7 @@ export class Console {
   #notice(kind: NoticeKind, notice: Notice, markOf?: (style: Style) => string | undefined): void {
     this.#enqueue((format) => {
       if (kind !== 'debug') this.#style.receive?.(noticeMessage(kind, notice, format));
-      const json = format.json && kind !== 'debug';
-      return formatNotice(kind, notice, { ...format, json }, markOf?.(format.style));
+      return formatNotice(kind, notice, format, markOf?.(format.style));
     });
   }
 

@@ -58,8 +58,8 @@ export function formatError(error: ImgctlError, format: ErrorFormat): string {
     ? jsonLine(message)
     : labelledText(message.content, format, style.bad('imgctl:'));
   if (!format.debug) return text;
-  const origin = error.cause instanceof Error ? error.cause : error;
-  const trace = (origin.stack ?? '').split('\n').map((line) => `debug: ${clean(line, format)}\n`);
+  const { stack = '' } = error.cause instanceof Error ? error.cause : error;
+  const trace = stack.split('\n').map((message) => formatNotice('debug', { message }, format));
   return text + trace.join('');
 }
 

@@ -76,6 +76,6 @@ function expectSound({ argv, format, columns }: Run, result: CliResult): void {
     const isShort = columns === undefined && stdout.length < 5_000;
     if (format === 'yaml' && isShort) parse(stdout, { logLevel: 'error' });
   }
-  if (debug || !/json$/.test(format)) return;
+  if (!/json$/.test(format)) return;
   for (const line of linesOf(stderr)) JSON.parse(line);
 }

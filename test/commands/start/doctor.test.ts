@@ -225,7 +225,7 @@ describe('doctor checks the connection', () => {
     const hint = 'allow more time with --timeout 1s, or check the base URL: IMGCTL_BASE_URL';
     expect(found).toMatch(/^failed: .* within 0\.4 s, still waiting for the response -> /);
     expect(found?.split(' -> ')[1]).toBe(hint);
-    expect(stderr).toMatch(/^imgctl: debug: GET http:\S+\/v2: no response after \d+ ms: /m);
+    expect(stderr).toMatch(/^\{"debug":\{"message":"GET http:\S+\/v2: no response after \d+ ms: /m);
   });
 
   const NOON = Date.UTC(2026, 0, 5, 12);
