@@ -48,7 +48,7 @@ export async function showResult(context: Context, result: Result): Promise<numb
     sink: console.stdout,
     terminal: () => context.terminal,
     footer: (hidden: readonly string[]) =>
-      console.footer(end.summary, hidden, output?.options.trunc !== undefined),
+      console.footer(end.summary, hidden, output?.hasColumnOptions === true),
   };
   const print = async () => {
     if (text !== undefined) await writeText(place.sink, [text]);

@@ -13,7 +13,7 @@ export interface Column extends Traits {
 }
 
 interface Traits {
-  /** -q prints it alone. Part of an id is another id, so it is not cut unless `cut` says so. */
+  /** -q prints the first one alone. Part of an id is another id, so it is not cut unless `cut` says so. */
   readonly isId?: boolean;
   /** --time formats it. */
   readonly isTime?: boolean;
@@ -22,7 +22,7 @@ interface Traits {
   /** Where a table that is too wide cuts its texts; times, states, ids and numbers are not cut [middle]. */
   readonly cut?: 'middle' | 'end';
   /** A table that is too wide hides it, those of the lowest number first. */
-  readonly hides?: number;
+  readonly hides?: number | undefined;
   /** The column is not hidden if values of this other column repeat. */
   readonly distinguishes?: string;
   /** Computes the value from the row. It is shown only if -c or --get asks for it. */

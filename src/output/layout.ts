@@ -30,7 +30,7 @@ export type TableColumn = ReturnType<typeof measureColumn>;
 
 /** Returns the columns of the rows with their texts. */
 export function measureColumns(output: Output, rows: readonly Row[], style: Style) {
-  const columns = output.columnsOf(rows[0]);
+  const columns = output.columns.length > 0 ? output.columns : undeclared(rows[0]);
   return columns.map((column, at) => {
     const cells = rows.map((row) => output.cell(column, row));
     const isLast = at === columns.length - 1;
@@ -38,15 +38,19 @@ export function measureColumns(output: Output, rows: readonly Row[], style: Styl
   });
 }
 
+/** Returns columns for all that a row has. */
+function undeclared(row: Row = {}): readonly Column[] {
+  return Object.keys(row).map((name) => ({ name, type: '', meaning: '' }));
+}
+
 function measureColumn(
   column: Column,
   cells: readonly unknown[],
-  { options: { header = true, wrap }, id }: Output,
+  { options: { header = true, wrap } }: Output,
   isLast: boolean,
   style: Style,
 ) {
-  const { name, isTime, isState, cut } = column;
-  const isId = column === id;
+  const { name, isId, isTime, isState, cut } = column;
   const title = printable(name);
   const titleWidth = displayWidth(title);
   const texts = cells.map(shownText);
@@ -113,7 +117,7 @@ export function layoutOf(
     return cellsOf(columns) <= width ? { kind: 'table', shown: columns } : RECORDS;
   }
   const fitted = (some: readonly TableColumn[], level: number) =>
-    fitColumns(output.isChosen ? some : hideColumns(some, width, level), width, terminal.unicode);
+    fitColumns(hideColumns(some, width, level), width, terminal.unicode);
   const level = width < MIN_TIMES_WIDTH ? LAST_LEVEL : USUAL_LEVEL;
   const beside = fitted(columns, level);
   if (beside && (wrap || !isCramped(last, beside))) return { kind: 'table', shown: beside };

@@ -42,54 +42,45 @@ interface OutputSettings {
 
 const URL_COLUMN: Column = { name: 'url', type: 'string', meaning: 'URL of the image' };
 
+/** What a document or a stream holds of each row: all fields, those of -c, or one bare value. */
+type Part = 'row' | 'fields' | 'value';
+
+/**
+ * What a run prints of its rows:
+ *
+ *     asked     table                      csv, tsv                   json, ndjson, yaml
+ *     nothing   the columns `shown`        the columns `cells`        every field
+ *     -c a,b    a and b                    a and b                    a and b
+ *     -q        an id per line             an id per line             bare ids: [7, 12]
+ *     --urls    a URL per line             URLs below a header        bare URLs
+ *     --get a   a value of a per line      a value of a per line      a value of a per line
+ */
 export class Output {
-  /** The format that was asked for; -q and --get print bare values instead. */
-  readonly format: Format;
   /** How rows are written. */
   readonly shape: Shape;
-  /** The columns of tables, csv and tsv in this order, and of every format if -c has chosen them. */
+  /** The columns that are printed; of data, all fields may be. None: those of each row. */
   readonly columns: readonly Column[];
-  readonly isChosen: boolean;
-  readonly id: Column | undefined;
-  /** -q or --urls: the only column. Formats of data print its bare values. */
-  readonly only: Column | undefined;
+  /** True if notes are printed: other formats than a table show that nothing was found. */
+  readonly hasNotes: boolean;
   readonly options: OutputOptions;
+  readonly #part: Part;
   readonly #now: () => number;
   readonly #time: TimeStyle;
   readonly #times: readonly Column[];
 
   /** @throws ImgctlError usage: options that contradict each other or name no column */
   constructor(columns: readonly Column[], options: OutputOptions, settings: OutputSettings) {
-    const { format, quiet, now } = settings;
-    const { shown, cells = shown, urls } = options;
-    if (options.meta && FORMATS[format].shape.kind !== 'document') {
-      throw new ImgctlError('usage', `--meta cannot be used with the format ${format}`, {
-        facts: `add ${DOCUMENT_OPTION_LIST}, or omit --meta`,
-      });
-    }
-    if (quiet && options.columns !== undefined) throw incompatible('--quiet', '--columns');
-    const valid = namesOf(columns);
-    const stored = namesOf(columns.filter(({ value }) => !value));
-    const where = `--get '${options.get}'`;
-    const get = options.get && parseChoice(options.get, { noun: 'field', valid, where });
-    const chosen =
-      options.columns && parseColumns(options.columns.join(','), '--columns', valid, stored);
-    const named = (name: string) => {
-      const found = columns.find((each) => each.name === name);
-      if (!found) throw new Error(`the column ${name} is not declared`);
-      return found;
-    };
-    const usual = format === 'table' ? shown : cells;
+    refuseContradictions(options, settings);
+    const { shape, printed, part } = choose(columns, options, settings);
     const times = columns.filter(({ isTime }) => isTime);
+    this.shape = shape;
+    this.columns = printed;
+    this.hasNotes = settings.format === 'table';
     this.options = options;
-    this.format = format;
-    this.id = columns.find(({ isId }) => isId);
-    this.only = urls ? URL_COLUMN : quiet ? this.id : undefined;
-    this.shape = get ? { kind: 'values', column: named(get) } : shapeOf(format, this.only);
-    this.isChosen = chosen !== undefined;
-    this.columns = this.only ? [this.only] : (chosen ?? usual ?? stored).map(named);
-    this.#now = now;
-    this.#time = times.length > 0 ? timeStyle(settings, options.time, get) : 'raw';
+    this.#part = part;
+    this.#now = settings.now;
+    // An invalid format of times fails only a command that has times.
+    this.#time = times.length > 0 ? timeStyle(settings, options) : 'raw';
     this.#times = this.#time === 'raw' ? [] : times;
   }
 
@@ -98,20 +89,22 @@ export class Output {
     return this.shape.kind === 'table';
   }
 
-  /** True if every field is printed: not in a table, nor with --get, -q or --urls. */
-  get isWhole(): boolean {
-    return this.format !== 'table' && this.shape.kind !== 'values' && !this.only;
+  /** True if bare values are printed, not rows. */
+  get isBare(): boolean {
+    return this.#part === 'value';
   }
 
-  /** True if notes are printed: other formats than a table show that nothing was found. */
-  get hasNotes(): boolean {
-    return this.format === 'table';
+  /** True if the command has -c and --no-trunc, which come together. */
+  get hasColumnOptions(): boolean {
+    return this.options.trunc !== undefined;
   }
 
-  /** Returns the columns of a table; of a row whose fields nobody has declared, all that it has. */
-  columnsOf(row: Row = {}): readonly Column[] {
-    if (this.columns.length > 0) return this.columns;
-    return Object.keys(row).map((name) => ({ name, type: '', meaning: '' }));
+  /** True if the value of the field is printed. A table shows texts, which may leave something out. */
+  shows(field: string): boolean {
+    const { kind } = this.shape;
+    if (kind === 'table') return false;
+    const isWhole = this.#part === 'row' && kind !== 'lines';
+    return isWhole || namesOf(this.columns).includes(field);
   }
 
   readonly timeText = (time: string): string => formatTimestamp(time, this.#time, this.#now());
@@ -124,11 +117,13 @@ export class Output {
     return column.isTime && typeof value === 'string' ? this.timeText(value) : value;
   }
 
-  /** Returns what formats of data print of a row, such as json. */
+  /** Returns what a document or a stream holds of a row. */
   data(row: Row): unknown {
-    if (this.only) return this.cell(this.only, row);
-    if (this.isChosen) {
-      return Object.fromEntries(this.columns.map((each) => [each.name, this.cell(each, row)]));
+    const { columns } = this;
+    const [first] = columns;
+    if (this.isBare && first) return this.cell(first, row);
+    if (this.#part === 'fields') {
+      return Object.fromEntries(columns.map((each) => [each.name, this.cell(each, row)]));
     }
     if (this.#times.length === 0) return row;
     const data = { ...row };
@@ -139,23 +134,73 @@ export class Output {
   }
 }
 
-/** Returns the shape of a format, or of the only column in it. */
-function shapeOf(format: Format, only: Column | undefined): Shape {
-  const { shape } = FORMATS[format];
-  // Bare lines instead of csv and tsv too, as scripts loop over identifiers; but --urls has a header there.
-  const isBare = shape.kind === 'table' || (shape.kind === 'lines' && only !== URL_COLUMN);
-  return only && isBare ? { kind: 'bare', column: only } : shape;
-}
-
 function heldBy(row: Row, { name }: Column): unknown {
   return (Object.hasOwn(row, name) ? row[name] : null) ?? null;
+}
+
+/** @throws ImgctlError usage */
+function refuseContradictions(
+  { meta, columns }: OutputOptions,
+  { format, quiet }: OutputSettings,
+): void {
+  if (meta && FORMATS[format].shape.kind !== 'document') {
+    throw new ImgctlError('usage', `--meta cannot be used with the format ${format}`, {
+      facts: `add ${DOCUMENT_OPTION_LIST}, or omit --meta`,
+    });
+  }
+  if (quiet && columns !== undefined) throw incompatible('--quiet', '--columns');
+}
+
+interface Choice {
+  readonly shape: Shape;
+  readonly printed: readonly Column[];
+  readonly part: Part;
+}
+
+/** Reads the table of Output from below: the first option that was given counts. @throws ImgctlError usage: no such column */
+function choose(
+  columns: readonly Column[],
+  options: OutputOptions,
+  { format, quiet }: OutputSettings,
+): Choice {
+  const { shape } = FORMATS[format];
+  const { get, urls, columns: chosen, shown, cells = shown } = options;
+  const valid = namesOf(columns);
+  const stored = namesOf(columns.filter(({ value }) => !value));
+  const named = (name: string) => {
+    const found = columns.find((each) => each.name === name);
+    if (!found) throw new Error(`the column ${name} is not declared`);
+    return found;
+  };
+  if (get !== undefined) {
+    const column = named(parseChoice(get, { noun: 'field', valid, where: `--get '${get}'` }));
+    return { shape: { kind: 'values', column }, printed: [column], part: 'value' };
+  }
+  const bare = (column: Column): Shape => ({ kind: 'bare', column });
+  if (urls) {
+    const isTable = shape.kind === 'table';
+    return { shape: isTable ? bare(URL_COLUMN) : shape, printed: [URL_COLUMN], part: 'value' };
+  }
+  const id = columns.find(({ isId }) => isId);
+  if (quiet && id) {
+    // Not csv or tsv either, as scripts loop over ids.
+    const isText = shape.kind === 'table' || shape.kind === 'lines';
+    return { shape: isText ? bare(id) : shape, printed: [id], part: 'value' };
+  }
+  if (chosen) {
+    const names = parseColumns(chosen.join(','), '--columns', valid, stored);
+    // A table hides nothing that was asked for by name.
+    const printed = names.map(named).map((each) => ({ ...each, hides: undefined }));
+    return { shape, printed, part: 'fields' };
+  }
+  const usual = format === 'table' ? shown : cells;
+  return { shape, printed: (usual ?? stored).map(named), part: 'row' };
 }
 
 /** Tables show times for people; all other formats, and --get, for programs. @throws ImgctlError usage */
 function timeStyle(
   { format, time: setting }: OutputSettings,
-  time: TimeStyle | undefined,
-  get: string | undefined,
+  { time, get }: OutputOptions,
 ): TimeStyle {
   if (get !== undefined) return time ?? 'iso';
   if (format === 'table') return time ?? setting() ?? 'local';

@@ -29,7 +29,7 @@ interface ListWriter {
  * @param isOne one row is a record: keys and values in a table, an object in a document; bare values are a list
  */
 export function listWriter(output: Output, place: Place, isOne = false): ListWriter {
-  const { shape, only, options } = output;
+  const { shape, options } = output;
   const { sink } = place;
   if (shape.kind === 'stream') {
     const entry = (row: Row) => shape.entry(output.data(row));
@@ -57,7 +57,8 @@ export function listWriter(output: Output, place: Place, isOne = false): ListWri
           return writeValues(shape.column, all, output, sink);
         case 'document': {
           const data = (row: Row) => output.data(row);
-          if (isOne && first && !only) return writeText(sink, [await shape.record(data(first))]);
+          if (isOne && first && !output.isBare)
+            return writeText(sink, [await shape.record(data(first))]);
           return writeText(sink, await shape.list(mapped(all, data), meta));
         }
       }
@@ -114,10 +115,10 @@ async function writeValues(column: Column, rows: readonly Row[], output: Output,
     const { length } = rows;
     const message =
       length === 1 ? `${name} has no value` : `${missing} of ${length} results have no ${name}`;
-    // These options come together.
-    const hasColumns = output.options.trunc !== undefined;
     throw new ImgctlError('not-found', message, {
-      facts: hasColumns ? `use -c ${name} -o tsv --no-header` : 'omit --get to see all fields',
+      facts: output.hasColumnOptions
+        ? `use -c ${name} -o tsv --no-header`
+        : 'omit --get to see all fields',
     });
   }
   await writeText(

@@ -18,8 +18,8 @@ export function requestResult(
   request: SyncRequest,
   { started, strict = false }: { strict?: boolean; started?: number },
 ): Result {
-  // If the service sent no list: null in a whole record, undefined for --get, which then says it is missing.
-  const absent = output.isWhole ? null : undefined;
+  // If the service sent no list. --get takes null as an empty list, and says of undefined that it is missing.
+  const absent = output.shape.kind === 'values' ? undefined : null;
   const { id, status = null, state, added = absent, deleted = absent, errors, warnings } = request;
   const record = {
     id,
@@ -45,13 +45,10 @@ export function requestResult(
 /** Reports the problems that the output does not show. */
 function reportUnshown(context: Context, output: Output, request: SyncRequest, strict: boolean) {
   const { id, state, response } = request;
-  const { shape, isWhole } = output;
-  const isShown = (field: string) =>
-    isWhole || (shape.kind === 'values' && shape.column.name === field);
-  const errors = isShown('errors') ? [] : request.errors;
-  const warnings = isShown('warnings') ? [] : request.warnings;
+  const errors = output.shows('errors') ? [] : request.errors;
+  const warnings = output.shows('warnings') ? [] : request.warnings;
   reportProblems(context, { id, errors, warnings }, { strict });
-  if (state !== 'failed' || request.errors?.length || isWhole) return;
+  if (state !== 'failed' || request.errors?.length || output.shows('response')) return;
   const text = shorten(stringify(response), MAX_RECORD);
   context.tell({ kind: 'failure', message: `sync ${id} gives no reason: ${text}` });
 }

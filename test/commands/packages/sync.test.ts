@@ -357,12 +357,22 @@ describe('sync-status --wait', () => {
     });
   });
 
-  it('shows the record of a sync that failed without a reason', async () => {
-    const failure = record({ status: 'ERROR', result: ['a.ova', 'x'.repeat(1_000)] });
-    const { stderr, exitCode } = await follow('', failure);
-    expect(stderr).toMatch(/: sync 41 gives no reason: \{"data":.*"a\.ova","x+…\n/);
-    expect(exitCode).toBe(1);
-  });
+  it.each([
+    ['', true],
+    ['-o csv', true],
+    ['-o tsv', true],
+    ['--get errors', true],
+    ['--get response', false],
+    ['--json', false],
+  ])(
+    'says with %j what a sync that failed without a reason sent, unless it is printed: %s',
+    async (flags, isSaid) => {
+      const failure = record({ status: 'ERROR', result: ['a.ova', 'x'.repeat(1_000)] });
+      const { stderr, exitCode } = await follow(flags, failure);
+      const said = /: sync 41 gives no reason: \{"data":.*"a\.ova","x+…\n/.test(stderr);
+      expect({ said, exitCode }).toEqual({ said: isSaid, exitCode: 1 });
+    },
+  );
 
   it('does not wait for the end of the limit of token requests', async () => {
     const password = { IMGCTL_TOKEN: '', IMGCTL_USERNAME: 'demo', IMGCTL_PASSWORD: 'demo' };
