@@ -24,7 +24,7 @@ export interface TokenSource {
    * @param wasAccepted the service had accepted that token before
    */
   renew(token: string, wasAccepted: boolean): Promise<string | undefined>;
-  /** True if the token was received a moment ago, by any process or machine: a node of the service may not know it yet. */
+  /** True if any process or machine received it a moment ago, so that a node of the service may not know it yet. */
   isNew(token: string): boolean;
   /** Of the error if a token was refused for good. */
   readonly factsIfRefused: Facts;
@@ -63,7 +63,8 @@ export interface AuthOptions extends RetryOptions {
 
 /**
  * Returns the response of any status but 401 (refused token) and 429, unless `anyStatus` asks for them too.
- * @throws ImgctlError token-refused, not-permitted, rate-limited, outcome-unknown (an unsafe request was sent and got no usable response), and those of the transport
+ * @throws ImgctlError token-refused, not-permitted, rate-limited, those of the transport; outcome-unknown if an unsafe
+ * request was sent and got no usable response
  */
 export type Send = (request: ServiceRequest) => Promise<HttpResponse>;
 
@@ -79,7 +80,7 @@ export class Sender {
   readonly #options: AuthOptions;
   readonly #pace: Pace;
   readonly #accepted: Set<string | undefined>;
-  /** One for all requests of a list: each combined signal costs memory for as long as the run. */
+  /** By the signal of a list: combined anew for each of 1,000 pages, they would take 18 MB. */
   readonly #combinedSignals = new WeakMap<AbortSignal, AbortSignal>();
 
   /** @param accepted the tokens that the service is known to accept, also from earlier runs */
@@ -95,21 +96,24 @@ export class Sender {
     this.#accepted = accepted;
   }
 
-  /** Such as: T1 is refused; T2, which another process has stored, too; T3, which this run requests then, is the last. */
+  /**
+   * Sends a request with the current token T1, and after a 401 with another one, until there is none:
+   * - T1: 401, T2 (stored by another process): 401, T3 (requested by this run): 200, which is returned
+   * - the same, but T3: 401, which is the error token-refused
+   */
   readonly send: Send = async (asked) => {
-    const { baseUrl, tokens } = this.#options;
-    const url = resolveUrl(baseUrl, asked.path);
-    const signal = this.#signalFor(asked);
-    const request = { ...asked, url, signal };
-    let token = await untilAborted(tokens.current(), signal);
-    let response = await this.#sendCorrected(request, token);
+    const request = this.#completed(asked);
+    const { signal } = request;
+    let token = await untilAborted(this.#options.tokens.current(), signal);
+    let response = await this.#sendFollowingSlash(request, token);
     if (request.anyStatus) return response;
-    for (let isFirst = true; response.status === 401; isFirst = false) {
-      // A later token never counts as accepted, even if another request had success with it, or the service issued the
-      // first one again: else a service whose nodes disagree would cost one token request after the other.
-      const wasAccepted = isFirst && this.#accepted.has(token);
+    let wasAccepted = this.#accepted.has(token);
+    while (response.status === 401) {
       token = await this.#renew(response, token, wasAccepted, signal);
-      response = await this.#sendCorrected(request, token);
+      response = await this.#sendFollowingSlash(request, token);
+      // If nodes of a service disagree about a token, or the service issues it again, another request may have had
+      // success with it: as an accepted token it would be renewed over and over.
+      wasAccepted = false;
     }
     // Any other status may be that of a gateway, which has not looked at the token.
     if (isSuccess(response)) this.#accepted.add(token);
@@ -117,15 +121,25 @@ export class Sender {
     return response;
   };
 
-  readonly sendWithPassword: SendWithPassword = async (request, username, password) => {
-    const { baseUrl, onSecret } = this.#options;
+  readonly sendWithPassword: SendWithPassword = async (asked, username, password) => {
     const pair = basicPair(username, password);
-    for (const secret of [password, pair]) onSecret?.(secret);
-    const url = resolveUrl(baseUrl, request.path);
-    const ownRequest = { ...request, url, signal: this.#signalFor(request) };
-    // Another failure may have counted as a token request.
-    return this.#transmit(ownRequest, `Basic ${pair}`, { refusals: [503] });
+    for (const secret of [password, pair]) this.#options.onSecret?.(secret);
+    // After any other status, the request may have counted as one for a token.
+    return this.#transmit(this.#completed(asked), `Basic ${pair}`, { refusals: [503] });
   };
+
+  #completed(asked: ServiceRequest): CompleteRequest {
+    const url = resolveUrl(this.#options.baseUrl, asked.path);
+    return { ...asked, url, signal: this.#combined(asked.signal) };
+  }
+
+  #combined(signal: AbortSignal | undefined): AbortSignal {
+    const ofRun = this.#options.signal;
+    if (signal === undefined) return ofRun;
+    const combined = this.#combinedSignals.get(signal) ?? AbortSignal.any([signal, ofRun]);
+    this.#combinedSignals.set(signal, combined);
+    return combined;
+  }
 
   /** Returns another token after a 401. @throws ImgctlError token-refused: there is none; not-permitted */
   async #renew(
@@ -149,19 +163,23 @@ export class Sender {
     return renewed;
   }
 
-  /** Sends it again if a new token is not known yet, and if only the last slash of the path is wrong. */
-  async #sendCorrected(request: OwnRequest, token: string | undefined): Promise<HttpResponse> {
-    const { tokens, sleep } = this.#options;
-    const response = await this.#sendWithToken(request, token);
-    if (token !== undefined && isUnknownToken(response) && tokens.isNew(token)) {
-      await sleep(NEW_TOKEN_PAUSE, request.signal);
-      return this.#sendWithToken(request, token);
-    }
+  /** Sends a request; a GET again if only the last slash of its path is wrong. */
+  async #sendFollowingSlash(request: CompleteRequest, token?: string): Promise<HttpResponse> {
+    const response = await this.#sendOnceKnown(request, token);
     const url = request.asReceived ? undefined : correctedSlash(response);
-    return url ? this.#sendWithToken({ ...request, url }, token) : response;
+    return url ? this.#sendOnceKnown({ ...request, url }, token) : response;
   }
 
-  async #sendWithToken(request: OwnRequest, token: string | undefined): Promise<HttpResponse> {
+  /** Sends a request; again after a pause if a node of the service does not know a new token yet. */
+  async #sendOnceKnown(request: CompleteRequest, token?: string): Promise<HttpResponse> {
+    const { tokens, sleep } = this.#options;
+    const response = await this.#sendWithToken(request, token);
+    if (token === undefined || !isUnknownToken(response) || !tokens.isNew(token)) return response;
+    await sleep(NEW_TOKEN_PAUSE, request.signal);
+    return this.#sendWithToken(request, token);
+  }
+
+  async #sendWithToken(request: CompleteRequest, token?: string): Promise<HttpResponse> {
     const authorization = token === undefined ? undefined : this.#authorizationOf(token);
     let isSent = false;
     const onSent = () => {
@@ -187,7 +205,7 @@ export class Sender {
 
   /** Sends a request with this header Authorization, and retries it. */
   #transmit(
-    request: OwnRequest,
+    request: CompleteRequest,
     authorization: string | undefined,
     more: Pick<HttpRequest, 'onSent' | 'refusals'>,
   ): Promise<HttpResponse> {
@@ -206,19 +224,10 @@ export class Sender {
     };
     return sendWithRetry({ send }, httpRequest, { ...this.#options, retries }, this.#pace);
   }
-
-  #signalFor({ signal }: ServiceRequest): AbortSignal {
-    if (signal === undefined) return this.#options.signal;
-    const known = this.#combinedSignals.get(signal);
-    if (known !== undefined) return known;
-    const combined = AbortSignal.any([signal, this.#options.signal]);
-    this.#combinedSignals.set(signal, combined);
-    return combined;
-  }
 }
 
 /** A request with its whole URL, and a signal that also ends with the run. */
-type OwnRequest = ServiceRequest & { readonly url: URL; readonly signal: AbortSignal };
+type CompleteRequest = ServiceRequest & { readonly url: URL; readonly signal: AbortSignal };
 
 /** Milliseconds until all nodes of a service should know a new token. */
 const NEW_TOKEN_PAUSE = 1_000;

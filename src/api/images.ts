@@ -28,7 +28,6 @@ export interface ImagePage {
   readonly number: number | undefined;
   readonly total: number;
   readonly pages: number;
-  readonly perPage: number;
   readonly hasNext: boolean;
   readonly bytes: number;
 }
@@ -51,7 +50,7 @@ export async function listImages(
   const response = await send({ method: 'GET', path, ...options });
   const { images, meta } = readImageList(response);
   if (!isObject(meta.pages)) throw shapeError(response, 'meta.pages is missing');
-  const { page: number, total, pages, per_page: perPage, next_url: next } = meta.pages;
+  const { page: number, total, pages, next_url: next } = meta.pages;
   if (!isCount(total) || !isCount(pages)) {
     throw shapeError(response, 'meta.pages does not say how many images there are');
   }
@@ -61,7 +60,6 @@ export async function listImages(
     number: isCount(number) ? number : undefined,
     total,
     pages,
-    perPage: isCount(perPage) && perPage > 0 ? perPage : query.perPage,
     hasNext: hasText(next),
     bytes: response.body.length,
   };

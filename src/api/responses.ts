@@ -180,7 +180,12 @@ export function oneTimePasswordError({ body, status }: HttpResponse): ImgctlErro
   return new ImgctlError('not-permitted', `the service says: ${reason}`, { facts, status });
 }
 
-/** Section 7: the reasons for a 401 differ only in their message. */
+/**
+ * Returns the error of a 401 in JSON, whose message alone tells the reasons apart (section 7):
+ * - `User is not authorized to access.`, or one-time passwords: not-permitted
+ * - `Invalid username and password combination.`: wrong-credentials; token-refused if the request had a token
+ * - any other, such as `Invalid token.`: token-refused; wrong-credentials if the request was for a token
+ */
 function unauthorizedError(response: HttpResponse): ImgctlError {
   const oneTime = oneTimePasswordError(response);
   if (oneTime) return oneTime;

@@ -64,7 +64,7 @@ export async function submitSync(send: Send): Promise<SubmittedSync> {
   const body =
     parsed.text !== undefined ? parsed.value : response.body.subarray(0, 2_000).toString();
   const record = isObject(body) ? body : {};
-  const id = findId(record) ?? idOfUrl(response.headers.location);
+  const id = submittedId(record) ?? idOfUrl(response.headers.location);
   const page = htmlOf(response);
   if (page !== undefined && id === undefined) {
     // A page for maintenance, or of a portal, says nothing about the sync.
@@ -74,7 +74,7 @@ export async function submitSync(send: Send): Promise<SubmittedSync> {
   }
   return {
     id,
-    status: nonEmpty(requestIn(record).status),
+    status: nonEmpty(innermostWithId(record).status),
     message: serviceMessage(response.body),
     response: body,
   };
@@ -102,17 +102,17 @@ export async function getSyncRequest(
   if (!isObject(body) || Array.isArray(body.data)) {
     throw shapeError(response, 'the body is not a sync request');
   }
-  const asked = requestsIn(body).find((each) => `${each.id}` === `${id}`);
-  const record = asked ?? requestIn(body);
-  const received = record.id ?? body.request_id;
-  const known = identifier(received) ?? idOfUrl(received);
-  requireSameId('sync request', id, known ?? received);
+  const isAsked = ({ id: sent }: JsonObject) => `${sent}` === `${id}`;
+  const record = candidatesIn(body).find(isAsked) ?? innermostWithId(body);
+  const sentId = record.id ?? body.request_id;
+  const readId = identifier(sentId) ?? idOfUrl(sentId);
+  requireSameId('sync request', id, readId ?? sentId);
   const status = nonEmpty(record.status);
   const state = syncState(status);
   const reason = state === 'failed' ? nonEmpty(record.message) : undefined;
   const errors = messages(record, 'errors');
   return {
-    id: known ?? id,
+    id: readId ?? id,
     status,
     state,
     added: countOrNames(record.added),
@@ -135,21 +135,26 @@ export function syncState(status: string | undefined): SyncState {
   return FAILED.includes(upper) ? 'failed' : 'waiting';
 }
 
-/** Returns the objects that may be the sync request, the innermost first: services nest it in different ways. */
-function requestsIn(body: JsonObject): JsonObject[] {
+/**
+ * Returns the objects that may be the sync request, the innermost first, as services nest it in different ways:
+ * - a submit: `{"status": 202, "request": {"id": 41, "status": "PENDING"}}`, perhaps in `data`
+ * - a request: `{"data": {"id": 41, "status": "PROCESSED"}}`, or without `data`
+ */
+function candidatesIn(body: JsonObject): JsonObject[] {
   const { data, request } = body;
   return [isObject(data) ? data.request : undefined, request, data, body].filter(isObject);
 }
 
 /** Returns the innermost object with an id, if any has one: the status of another may be that of the response. */
-function requestIn(body: JsonObject): JsonObject {
-  const requests = requestsIn(body);
-  return requests.find(({ id }) => (id ?? null) !== null) ?? requests[0] ?? body;
+function innermostWithId(body: JsonObject): JsonObject {
+  const candidates = candidatesIn(body);
+  return candidates.find(({ id = null }) => id !== null) ?? candidates[0] ?? body;
 }
 
-function findId(record: JsonObject): SyncId | undefined {
-  const ids = [...requestsIn(record).map(({ id }) => id), record.request_id].map(identifier);
-  const links = isObject(record._links) ? record._links.request : undefined;
+/** Returns the id in the response to a submit. */
+function submittedId(body: JsonObject): SyncId | undefined {
+  const ids = [...candidatesIn(body).map(({ id }) => id), body.request_id].map(identifier);
+  const links = isObject(body._links) ? body._links.request : undefined;
   return ids.find((id) => id !== undefined) ?? idOfUrl(Array.isArray(links) ? links[0] : links);
 }
 

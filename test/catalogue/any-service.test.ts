@@ -42,7 +42,7 @@ function serving(ids: readonly number[], filters: Compared, sorts: Compared) {
     const pages = Math.ceil(all.length / perPage);
     const hasNext = number < pages;
     const meta = sort === undefined ? {} : { sort };
-    return { images, meta, number, total: all.length, pages, perPage, hasNext, bytes: 1 };
+    return { images, meta, number, total: all.length, pages, hasNext, bytes: 1 };
   };
   return { connections: 3, listImages };
 }

@@ -373,7 +373,7 @@ function endless(changes: Partial<ImagePage>) {
     connections: 1,
     async listImages(_query: unknown, number: number): Promise<ImagePage> {
       client.requests += 1;
-      const page = { number, total: 1e15, pages: 1e15, perPage: 1, hasNext: true, bytes: 500 };
+      const page = { number, total: 1e15, pages: 1e15, hasNext: true, bytes: 500 };
       return { images: [{ id: -number }], meta: {}, ...page, ...changes };
     },
   };
@@ -418,7 +418,7 @@ it('a list that is read by id and held in memory has at most 256 MiB', async () 
     ...endless({}),
     async listImages({ filter = `id,lt,${total + 1}`, sort }: PageQuery): Promise<ImagePage> {
       const id = Number(filter.split(',')[2]) - 1;
-      const page = { number: 1, total: id, pages: id, perPage: 1, hasNext: id > 1 };
+      const page = { number: 1, total: id, pages: id, hasNext: id > 1 };
       return { images: [{ id }], meta: { sort: sort ?? '' }, bytes: 4 * 2 ** 20, ...page };
     },
   });
