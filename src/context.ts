@@ -21,9 +21,9 @@ import type { Column } from './output/columns.ts';
 import { FORMATS, type Format } from './output/formats.ts';
 import { Output, type OutputOptions } from './output/output.ts';
 import { type ColorChoice, decideTerminal, type Terminal } from './output/terminal.ts';
+import type { CachedToken } from './session/cached-token.ts';
 import { openSession, type Session, type SessionOptions } from './session/session.ts';
 import { TokenCache } from './session/token-cache.ts';
-import type { CachedToken } from './session/token-store.ts';
 import { describeDuration } from './words.ts';
 
 /** Milliseconds: a shorter wait that a server asks for is not worth a line. */

@@ -13,7 +13,8 @@ import { baseUrlText, isLoopback, parseBaseUrl, refusePlainHttp } from '../http/
 import { type Clock, systemClock } from '../io.ts';
 import { parseQuery } from '../query/query.ts';
 import { Tally } from '../query/tally.ts';
-import { isInForce, type RememberedLimit, type TokenStore } from '../session/token-store.ts';
+import { isInForce, type RememberedLimit } from '../session/cached-token.ts';
+import type { TokenStore } from '../session/token-store.ts';
 import { fixedToken, Tokens } from '../session/tokens.ts';
 import {
   CLIENT,

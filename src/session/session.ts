@@ -14,6 +14,7 @@ import { findSecret } from '../secrets/secrets.ts';
 import { describeDuration } from '../words.ts';
 import type { SharedStore } from './shared-store.ts';
 import { TokenCache } from './token-cache.ts';
+import type { TokenStore } from './token-store.ts';
 import { fixedToken, Tokens } from './tokens.ts';
 
 export interface Session {
@@ -46,49 +47,18 @@ export interface SessionOptions {
 
 /** @throws ImgctlError config: no base URL, or invalid settings */
 export async function openSession(options: SessionOptions): Promise<Session> {
-  const { createServiceClient, MAX_BYTES } = await import('../api/client.ts');
   const { io, settings } = options;
+  const { account } = settings;
   const baseUrl = requireBaseUrl(settings);
   // doctor, which gives its own tokens, prints only its findings.
   if (!options.tokens) warnIfUnverified(options, baseUrl);
-  const { account } = settings;
-  const fixed = options.tokens ?? tokenOfEnvironment(io);
-  const shared = fixed ? undefined : await openSharedStore(options);
+  const given = options.tokens ?? tokenOfEnvironment(io);
+  const shared = given ? undefined : await openSharedStore(options);
   const cache = shared?.files ?? cacheOf(options);
   const store = shared ?? cache;
-  const source =
-    fixed ??
-    new Tokens({
-      io,
-      store,
-      username: settings.get('username'),
-      password: unattendedPassword(settings, io),
-      client: () => client,
-      baseUrl: account.baseUrl,
-      patience: settings.get('wait-for-token') ?? 0,
-      onWait: (milliseconds) =>
-        options.report(`token request limit reached; waiting ${describeDuration(milliseconds)}`),
-    });
+  const source = given ?? tokensOf(options, store, () => client);
   const tokens = source instanceof Tokens ? source : undefined;
-  const { chooseProxy, proxySecrets } = await import('../http/proxies.ts');
-  const route = chooseProxy(baseUrl, io.env);
-  if (route.proxy) proxySecrets(route.proxy).forEach(options.onSecret);
-  const client: Client = createServiceClient({
-    ...io,
-    baseUrl,
-    routeAdvice: route.unused,
-    userAgent: options.userAgent,
-    tokens: source,
-    proxy: route.proxy,
-    ca: readCertificates(settings, io),
-    authScheme: settings.get('auth-scheme'),
-    timeout: settings.get('timeout'),
-    retries: settings.get('retries'),
-    connections: settings.get('concurrency'),
-    maxBytes: MAX_BYTES,
-    onSecret: options.onSecret,
-    onEvent: options.onEvent,
-  });
+  const { client, route } = await connect(options, baseUrl, source);
   const close = async () => {
     await tokens?.settled();
     await Promise.all([client.close(), shared?.close()]);
@@ -96,7 +66,53 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   return { baseUrl: account.baseUrl, client, route, account, tokens, cache, store, close };
 }
 
-/** Opens the token store that machines share; undefined if the tokens of this machine are all there is. @throws ImgctlError config */
+function tokensOf(
+  { io, settings, report }: SessionOptions,
+  store: TokenStore,
+  client: () => Client,
+): Tokens {
+  return new Tokens({
+    io,
+    store,
+    client,
+    username: settings.get('username'),
+    password: unattendedPassword(settings, io),
+    baseUrl: settings.account.baseUrl,
+    patience: settings.get('wait-for-token') ?? 0,
+    onWait: (milliseconds) =>
+      report(`token request limit reached; waiting ${describeDuration(milliseconds)}`),
+  });
+}
+
+async function connect(options: SessionOptions, baseUrl: URL, tokens: TokenSource) {
+  const { createServiceClient, MAX_BYTES } = await import('../api/client.ts');
+  const { chooseProxy, proxySecrets } = await import('../http/proxies.ts');
+  const { io, settings, userAgent, onSecret, onEvent } = options;
+  const route = chooseProxy(baseUrl, io.env);
+  if (route.proxy) proxySecrets(route.proxy).forEach(onSecret);
+  const client = createServiceClient({
+    ...io,
+    baseUrl,
+    routeAdvice: route.unused,
+    userAgent,
+    tokens,
+    proxy: route.proxy,
+    ca: readCertificates(settings, io),
+    authScheme: settings.get('auth-scheme'),
+    timeout: settings.get('timeout'),
+    retries: settings.get('retries'),
+    connections: settings.get('concurrency'),
+    maxBytes: MAX_BYTES,
+    onSecret,
+    onEvent,
+  });
+  return { client, route };
+}
+
+/**
+ * Opens the token store that machines share; undefined if the tokens of this machine are all there is.
+ * @throws ImgctlError config
+ */
 export async function openSharedStore(options: SessionOptions): Promise<SharedStore | undefined> {
   const { io, settings, warn, onSecret } = options;
   const address = requireRedisAddress(settings);

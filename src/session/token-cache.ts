@@ -10,16 +10,10 @@ import { type AssertHeld, readJsonFile, writeJsonFile } from '../files/atomic-fi
 import { MutexLostError, withMutexIfPossible } from '../files/mutex.ts';
 import type { Clock, Io } from '../io.ts';
 import type { JsonObject } from '../json.ts';
+import { type CachedToken, isInForce, type RememberedLimit } from './cached-token.ts';
 import { parseRefusal, type Refusal } from './refusal.ts';
 import { tokenFile } from './token-files.ts';
-import {
-  type CachedToken,
-  isInForce,
-  type RememberedLimit,
-  runWhileHeld,
-  type TokenRequest,
-  type TokenStore,
-} from './token-store.ts';
+import { requestUnderMutex, type TokenRequest, type TokenStore } from './token-store.ts';
 
 /** A password command may take 30 s and the request 30 s, for each of a few processes ahead. */
 const MUTEX_PATIENCE = 120_000;
@@ -115,26 +109,18 @@ export class TokenCache implements TokenStore {
     await this.#writeRecord(this.limitFile, record, options);
   }
 
-  async withTokenMutex<Result>(request: TokenRequest<Result>, io: Clock): Promise<Result> {
-    const before = this.readRefusal();
-    // Lost perhaps to a logout. If another process took it instead, that one stores its own token.
-    for (let wasLost = false; ; wasLost = true) {
-      const whileHeld = (assertHeld: AssertHeld) =>
-        runWhileHeld(request, before, {
-          readRefusal: () => this.readRefusal(),
-          refuse: (refusal) => this.writeRefusal(refusal),
-          store: (token) => this.write(token, { assertHeld }),
-          confirm: async () => {
-            assertHeld();
-            return !wasLost;
-          },
-        });
-      try {
-        return await withMutexIfPossible(this.limitFile, MUTEX_PATIENCE, io, whileHeld);
-      } catch (error) {
-        if (!(error instanceof MutexLostError)) throw error;
-      }
-    }
+  withTokenMutex<Result>(request: TokenRequest<Result>, io: Clock): Promise<Result> {
+    return requestUnderMutex(request, {
+      readRefusal: () => this.readRefusal(),
+      refuse: (refusal) => this.writeRefusal(refusal),
+      whileHeld: (work) =>
+        withMutexIfPossible(this.limitFile, MUTEX_PATIENCE, io, (assertHeld) =>
+          work({
+            assertHeld: async () => assertHeld(),
+            store: (token) => this.write(token, { assertHeld }),
+          }),
+        ),
+    });
   }
 
   #readRecord(file: string | undefined): JsonObject | undefined {

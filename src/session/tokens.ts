@@ -1,23 +1,14 @@
 // The access token of a command: from the environment, the cache, or a token request.
 
 import { isToken, type TokenSource } from '../api/auth.ts';
-import type { Client } from '../api/client.ts';
-import type { IssuedToken, TokenLimit } from '../api/token-request.ts';
+import type { IssuedToken } from '../api/token-request.ts';
 import { hasCode, ImgctlError } from '../errors.ts';
 import type { Facts } from '../facts.ts';
-import { TransportError } from '../http/errors.ts';
-import type { Clock } from '../io.ts';
 import type { PasswordSource } from '../secrets/passwords.ts';
+import { type CachedToken, needsRenewal, tokenState } from './cached-token.ts';
 import { isRefused, refusalError, refusalOf } from './refusal.ts';
-import {
-  type CachedToken,
-  needsRenewal,
-  type RememberedLimit,
-  type TokenMutex,
-  type TokenRequest,
-  type TokenStore,
-  tokenState,
-} from './token-store.ts';
+import { type LimitOptions, RequestLimit } from './request-limit.ts';
+import type { TokenMutex } from './token-store.ts';
 
 /** Returns a source of one token, neither cached nor renewed. @throws ImgctlError config: no header can hold it */
 export function fixedToken(token: string, origin: string): TokenSource {
@@ -33,17 +24,10 @@ export function fixedToken(token: string, origin: string): TokenSource {
   };
 }
 
-interface TokensOptions {
-  readonly io: Clock;
-  readonly store: TokenStore;
+interface TokensOptions extends LimitOptions {
   readonly username: string | undefined;
   readonly password: PasswordSource | undefined;
-  /** A function, since the client itself gets its tokens from this source. */
-  readonly client: () => Pick<Client, 'requestToken'>;
   readonly baseUrl: string;
-  /** Milliseconds to wait for the end of the token request limit. */
-  readonly patience?: number;
-  readonly onWait?: ((milliseconds: number) => void) | undefined;
 }
 
 /** What a token request sends. */
@@ -57,15 +41,18 @@ interface Credentials {
 /** Milliseconds in which all nodes of a service should have learned a new token. */
 const NEW_FOR = 10_000;
 
-/** Another machine may store a token during a wait. */
-const LOOK_INTERVAL = 5_000;
-/** A shared store and the files of this machine know the same end of a limit to within this time. */
-const SHARED_DELAY = 1_000;
+/** The token that the service issued, and the one that is stored then. */
+interface Received {
+  readonly issued: IssuedToken;
+  /** The same, that of another process that was faster, or none after a logout. */
+  readonly stored: CachedToken | undefined;
+}
 
 /** Tokens of one account; at most one token request is under way on this machine. */
 export class Tokens implements TokenSource {
   readonly factsIfRefused = { kind: 'token-refused' } as const;
   readonly #options: TokensOptions;
+  readonly #limit: RequestLimit;
   /** The token that this run uses. */
   #memory: CachedToken | undefined;
   readonly #issuedHere = new Set<string>();
@@ -74,11 +61,10 @@ export class Tokens implements TokenSource {
   #renewal: Promise<string> | undefined;
   /** A token that expires soon and could not be renewed. It is used until the service refuses it. */
   #notRenewed: string | undefined;
-  /** `resetsAt` of the limit whose end this run has waited for. It is over, even if the clock was set back meanwhile. */
-  #waitedUntil = 0;
 
   constructor(options: TokensOptions) {
     this.#options = options;
+    this.#limit = new RequestLimit(options);
   }
 
   async current(): Promise<string> {
@@ -135,7 +121,7 @@ export class Tokens implements TokenSource {
     const { username } = this.#options;
     if (username === undefined) throw this.#notLoggedIn();
     const credentials = { username, password, factsIfRefused };
-    const { issued, stored } = await this.#requestWithinLimit({
+    const { issued, stored } = await this.#limit.requestWithin({
       reuse: async () => undefined,
       action: (mutex) => this.#request(mutex, credentials, ignoreLimit),
     });
@@ -174,7 +160,7 @@ export class Tokens implements TokenSource {
       // After a logout, only this run goes on using its token.
       return stored ?? issued;
     };
-    this.#memory = await this.#requestWithinLimit({ reuse: () => this.#readUsable(), action });
+    this.#memory = await this.#limit.requestWithin({ reuse: () => this.#readUsable(), action });
     return this.#memory.token;
   }
 
@@ -185,102 +171,25 @@ export class Tokens implements TokenSource {
     return stored && !needsRenewal(stored, io.now()) ? stored : undefined;
   }
 
-  /**
-   * Runs the request under the mutex of the store. What the limit of token requests means for it:
-   *
-   *     no limit is known                       it is sent
-   *     requests are left                       it is sent, and counted before
-   *     no request is left                      it is not sent: the error is rate-limited
-   *     no request is left, with ignoreLimit    it is sent
-   *     the run has waited for the limit's end  it is sent, also if another copy of the limit ends up to 1 s later
-   *
-   * If it was rate-limited, by this table or by the service, and no request is left, the run waits for the end of the
-   * limit, provided that `patience` is enough for all waits together. Then the request starts again, unless another
-   * process has stored a token meanwhile.
-   */
-  async #requestWithinLimit<Result>(request: TokenRequest<Result>): Promise<Result> {
-    const { store, io, patience = 0 } = this.#options;
-    const started = io.elapsed();
-    for (;;) {
-      try {
-        return await store.withTokenMutex(request, io);
-      } catch (error) {
-        if (!hasCode(error, 'rate-limited')) throw error;
-        const limit = await store.readLimit(io.now());
-        if (limit?.remaining !== 0) throw error;
-        const wait = limit.resetsAt - io.now();
-        if (wait > patience - (io.elapsed() - started)) throw error;
-        const found = await this.#waitUnlessFound(wait, request.reuse);
-        if (found !== undefined) return found;
-        this.#waitedUntil = limit.resetsAt;
-      }
-    }
-  }
-
-  /** Waits, and looks meanwhile for what another process may store. Returns undefined if it found nothing. */
-  async #waitUnlessFound<Result>(
-    wait: number,
-    find: () => Promise<Result | undefined>,
-  ): Promise<Result | undefined> {
-    const { io, onWait } = this.#options;
-    onWait?.(wait);
-    const begun = io.elapsed();
-    for (let left = wait; left > 0; left = wait - (io.elapsed() - begun)) {
-      await io.sleep(Math.min(left, LOOK_INTERVAL), io.signal);
-      const found = await find();
-      if (found !== undefined) return found;
-    }
-    return undefined;
-  }
-
-  /**
-   * Returns the token that the service issued, and the one that is stored now: this or that of another process that was
-   * faster, or none after a logout. @throws ImgctlError rate-limited: no request is left, so none was sent
-   */
-  async #request(mutex: TokenMutex, credentials: Credentials, ignoreLimit = false) {
-    const limit = await this.#limitInForce();
-    if (limit?.remaining === 0 && !ignoreLimit) throw this.#limitReached(limit.resetsAt);
-    const request = this.#send(credentials, limit);
-    const issued = await request.catch((error: unknown) => tellRefusal(error, mutex, credentials));
+  /** @throws ImgctlError rate-limited: no request is left, so none was sent */
+  async #request(
+    mutex: TokenMutex,
+    { username, password, factsIfRefused }: Credentials,
+    ignoreLimit = false,
+  ): Promise<Received> {
+    const issued = await this.#limit
+      .send(username, password, ignoreLimit)
+      .catch(async (error: unknown) => {
+        if (!(error instanceof ImgctlError)) throw error;
+        const refusal = refusalOf(error, password);
+        // The processes that wait for this one would send the same password.
+        if (refusal) await mutex.refuse(refusal);
+        throw refusal?.code === 'wrong-credentials' ? error.with({ facts: factsIfRefused }) : error;
+      });
     this.#issuedHere.add(issued.token);
     if (await mutex.store(issued)) return { issued, stored: issued };
     // The service may know only the newest token of a user, which another process has stored.
     return { issued, stored: await this.#readUsable() };
-  }
-
-  /** Returns the known limit, unless this run has waited for its end. */
-  async #limitInForce(): Promise<RememberedLimit | undefined> {
-    const { store, io } = this.#options;
-    const limit = await store.readLimit(io.now());
-    const isOver = limit !== undefined && limit.resetsAt < this.#waitedUntil + SHARED_DELAY;
-    return isOver ? undefined : limit;
-  }
-
-  /** Sends the request, and remembers how many are left. */
-  async #send(
-    { username, password }: Credentials,
-    limit: RememberedLimit | undefined,
-  ): Promise<IssuedToken> {
-    const { store, io, client } = this.#options;
-    // Counted before it is sent: a process killed now has used one as well.
-    if (limit) await store.writeLimit({ ...limit, remaining: Math.max(0, limit.remaining - 1) });
-    const remember = async ({ remaining, resetsAt }: TokenLimit) => {
-      if (remaining === undefined || resetsAt === undefined) return;
-      await store.writeLimit({ remaining, receivedAt: io.now(), resetsAt });
-    };
-    try {
-      return await client().requestToken(username, password, remember);
-    } catch (error) {
-      const isUnsent = error instanceof TransportError && !error.sent;
-      if (isUnsent && limit) await store.writeLimit(limit);
-      throw error;
-    }
-  }
-
-  #limitReached(resetsAt: number): ImgctlError {
-    return new ImgctlError('rate-limited', 'token request limit reached', {
-      facts: { kind: 'token-limit', resetsAt, wait: resetsAt - this.#options.io.now() },
-    });
   }
 
   #notLoggedIn(): ImgctlError {
@@ -293,18 +202,6 @@ export class Tokens implements TokenSource {
     const message = `not logged in to ${baseUrl}${who}`;
     return new ImgctlError('not-logged-in', message, { facts: { kind: 'login-needed' } });
   }
-}
-
-/** Tells the processes that wait if the service refused the password. @throws the error, with what to do about it */
-async function tellRefusal(
-  error: unknown,
-  mutex: TokenMutex,
-  { password, factsIfRefused }: Credentials,
-): Promise<never> {
-  if (!(error instanceof ImgctlError)) throw error;
-  const refusal = refusalOf(error, password);
-  if (refusal) await mutex.refuse(refusal);
-  throw refusal?.code === 'wrong-credentials' ? error.with({ facts: factsIfRefused }) : error;
 }
 
 export function loggedOut(): ImgctlError {

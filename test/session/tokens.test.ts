@@ -6,12 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { ImgctlError } from '../../src/errors.ts';
 import { advice } from '../../src/facts.ts';
 import type { Io } from '../../src/io.ts';
-import type {
-  CachedToken,
-  TokenMutex,
-  TokenRequest,
-  TokenStore,
-} from '../../src/session/token-store.ts';
+import type { CachedToken } from '../../src/session/cached-token.ts';
+import type { TokenMutex, TokenRequest, TokenStore } from '../../src/session/token-store.ts';
 import { fixedToken, Tokens } from '../../src/session/tokens.ts';
 import { CLOCK_CHANGES, fakeIo, temporaryDirectory } from '../support/io.ts';
 import { scriptedServer, tokenResponse } from '../support/scripted-server.ts';

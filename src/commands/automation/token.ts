@@ -4,8 +4,8 @@ import { command, SERVICE_CODES } from '../../cli/command.ts';
 import { oneValue, type Result } from '../../cli/result.ts';
 import type { Context } from '../../context.ts';
 import { column } from '../../output/columns.ts';
+import { noValidToken, tokenState } from '../../session/cached-token.ts';
 import { givenToken } from '../../session/session.ts';
-import { noValidToken, tokenState } from '../../session/token-store.ts';
 import { utcTime } from '../../words.ts';
 
 const COLUMNS = [

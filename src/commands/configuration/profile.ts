@@ -13,8 +13,8 @@ import type { Context } from '../../context.ts';
 import { ImgctlError, tryOr } from '../../errors.ts';
 import { hint, imgctl } from '../../facts.ts';
 import { column, namesOf } from '../../output/columns.ts';
+import { tokenState } from '../../session/cached-token.ts';
 import { forgetTokens } from '../../session/token-files.ts';
-import { tokenState } from '../../session/token-store.ts';
 import { quoted } from '../../words.ts';
 import { deleteStoredPasswords, profilesSharing, throwFailures } from '../stored-login.ts';
 

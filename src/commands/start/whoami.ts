@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts';
 import { hint, imgctl } from '../../facts.ts';
 import { column } from '../../output/columns.ts';
 import { unattendedPassword } from '../../secrets/passwords.ts';
-import { noValidToken, tokenState } from '../../session/token-store.ts';
+import { noValidToken, tokenState } from '../../session/cached-token.ts';
 import { describeDuration, utcTime } from '../../words.ts';
 
 const COLUMNS = [

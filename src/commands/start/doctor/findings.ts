@@ -4,7 +4,7 @@ import type { Send } from '../../../api/auth.ts';
 import type { Context } from '../../../context.ts';
 import type { ErrorCode, ImgctlError } from '../../../errors.ts';
 import type { Facts } from '../../../facts.ts';
-import type { CachedToken } from '../../../session/token-store.ts';
+import type { CachedToken } from '../../../session/cached-token.ts';
 
 export interface Diagnosis {
   readonly context: Context;

@@ -7,8 +7,8 @@ import type { Context } from '../../../context.ts';
 import { asImgctlError, attempt, type ImgctlError, tryOr } from '../../../errors.ts';
 import { hint, imgctl, setting } from '../../../facts.ts';
 import { unattendedPassword } from '../../../secrets/passwords.ts';
+import { noValidToken, tokenState } from '../../../session/cached-token.ts';
 import { givenToken, tokenOfEnvironment } from '../../../session/session.ts';
-import { noValidToken, tokenState } from '../../../session/token-store.ts';
 import { describeDuration, utcTime } from '../../../words.ts';
 import {
   type CheckResult,

@@ -1,0 +1,221 @@
+// The keys of one account in Redis: its token, limit and refusal, and the lock of token requests.
+
+import { isToken } from '../api/auth.ts';
+import type { Settings } from '../config/settings.ts';
+import type { RedisAddress } from '../config/storage-urls.ts';
+import { asImgctlError, attempt } from '../errors.ts';
+import { advice } from '../facts.ts';
+import type { Io } from '../io.ts';
+import { isObject } from '../json.ts';
+import { findSecret } from '../secrets/secrets.ts';
+import type { CachedToken, RememberedLimit } from './cached-token.ts';
+import { Redis } from './redis.ts';
+import { parseRefusal, type Refusal } from './refusal.ts';
+import { SEALED, seal, unseal } from './sealing.ts';
+import { accountKey } from './token-files.ts';
+import { SharedStoreError } from './token-store.ts';
+
+/** Milliseconds until the lock of a machine that died is free. */
+const LOCK_TIME = 30_000;
+/** Milliseconds in which all that wait for the lock have surely seen a refusal. */
+const REFUSAL_TIME = 180_000;
+
+/**
+ * KEYS[1] is the lock and ARGV[1] its owner. All commands are scripts of get and set: a user who lacks one of them, or
+ * may not run scripts, cannot take a lock and leave it to the others.
+ */
+const TAKE = `if redis.call('get', KEYS[1]) then return 0 end
+redis.call('set', KEYS[1], ARGV[1], 'px', ARGV[2])
+return 1`;
+const RENEW = `if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end
+redis.call('set', KEYS[1], ARGV[1], 'px', ARGV[2])
+return 1`;
+/** Stores a token for the owner of the lock. */
+const STORE = `if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end
+redis.call('set', KEYS[2], ARGV[2], 'px', ARGV[3])
+return 1`;
+const RELEASE = `if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('set', KEYS[1], '', 'px', 1) end
+return 1`;
+
+export interface KeyOptions {
+  readonly address: RedisAddress;
+  /** Seals tokens. */
+  readonly key: Buffer | undefined;
+  readonly settings: Settings;
+  readonly io: Io;
+  readonly ca: string | undefined;
+  readonly onSecret: (secret: string) => void;
+}
+
+/**
+ * Times in the store are relative to the clock of Redis, so those of the machines may differ.
+ * All methods throw SharedStoreError if the store fails.
+ */
+export class AccountKeys {
+  readonly #options: KeyOptions;
+  readonly #names: Readonly<Record<'lock' | 'token' | 'limit' | 'refused' | 'check', string>>;
+  readonly #redis: Redis;
+
+  constructor(options: KeyOptions) {
+    // The braces put all keys of an account on one node of a cluster.
+    const prefix = `imgctl:{${accountKey(options.settings.account, 32)}}`;
+    const { address, ca, io } = options;
+    this.#options = options;
+    this.#redis = new Redis({ address, ca, io, readPassword: () => this.#readPassword() });
+    this.#names = {
+      lock: `${prefix}:lock`,
+      token: `${prefix}:token`,
+      limit: `${prefix}:limit`,
+      refused: `${prefix}:refused`,
+      check: `${prefix}:check`,
+    };
+  }
+
+  async readToken(): Promise<CachedToken | undefined> {
+    const found = await this.#get(this.#names.token);
+    if (found === undefined) return undefined;
+    const token = this.#unseal(found.value);
+    if (!isToken(token)) throw new SharedStoreError('it holds something other than a token');
+    const now = this.#options.io.now();
+    return { token, receivedAt: now, expiresAt: now + found.milliseconds };
+  }
+
+  /** Returns false, and stores nothing, unless this owner has the lock. */
+  async writeToken({ token, expiresAt }: CachedToken, owner: string): Promise<boolean> {
+    const { io, key } = this.#options;
+    // Throws instead of replacing what another key has sealed.
+    await this.readToken();
+    const { lock, token: name } = this.#names;
+    const value = key ? seal(token, name, key) : token;
+    const lifetime = wholeMilliseconds(expiresAt - io.now());
+    return (await this.#redis.run(STORE, [lock, name], [owner, value, lifetime])) === 1;
+  }
+
+  /** Deletes the token. @returns true if there was one */
+  async forgetToken(): Promise<boolean> {
+    // Who finds its lock gone stores no token.
+    await this.#redis.send(['DEL', this.#names.lock]);
+    return (await this.#redis.send(['DEL', this.#names.token])) === 1;
+  }
+
+  async readLimit(now: number): Promise<RememberedLimit | undefined> {
+    const found = await this.#get(this.#names.limit);
+    if (found === undefined || !/^\d+$/.test(found.value)) return undefined;
+    return {
+      remaining: Number(found.value),
+      receivedAt: now,
+      resetsAt: now + found.milliseconds,
+    };
+  }
+
+  async writeLimit({ remaining, resetsAt }: RememberedLimit): Promise<void> {
+    await this.#set(this.#names.limit, `${remaining}`, resetsAt - this.#options.io.now());
+  }
+
+  async readRefusal(): Promise<Refusal | undefined> {
+    const found = await this.#get(this.#names.refused);
+    const { value } = attempt<unknown>(() => JSON.parse(found?.value ?? ''));
+    return parseRefusal(isObject(value) ? value : undefined);
+  }
+
+  async writeRefusal(refusal: Refusal): Promise<void> {
+    await this.#set(this.#names.refused, JSON.stringify(refusal), REFUSAL_TIME);
+  }
+
+  /** Returns false if another owner has the lock. @throws SharedStoreError also if it may have the lock for ever */
+  async takeLock(owner: string): Promise<boolean> {
+    if (await this.#lock(TAKE, owner)) return true;
+    await this.#checkLock();
+    return false;
+  }
+
+  /** Returns false if this owner has lost the lock. */
+  renewLock(owner: string): Promise<boolean> {
+    return this.#lock(RENEW, owner);
+  }
+
+  /** Also after an interrupt. If this fails, the lock expires. */
+  async releaseLock(owner: string): Promise<void> {
+    await this.#redis.run(RELEASE, [this.#names.lock], [owner], []).catch(() => {});
+  }
+
+  /** Runs each command of a token request, before the script that needs it: the error names what the user may not run. */
+  async rehearse(): Promise<void> {
+    const { check } = this.#names;
+    const owner = 'imgctl check';
+    await this.readToken();
+    await this.#set(check, owner, 1_000);
+    await this.#redis.run(RENEW, [check], [owner, '1000']);
+    await this.#redis.run(RELEASE, [check], [owner]);
+    await this.#checkLock();
+  }
+
+  /** Runs the command of a logout. */
+  async rehearseLogout(): Promise<void> {
+    await this.#redis.send(['DEL', this.#names.check]);
+  }
+
+  close(): Promise<void> {
+    return this.#redis.close();
+  }
+
+  async #lock(script: typeof TAKE | typeof RENEW, owner: string): Promise<boolean> {
+    return (await this.#redis.run(script, [this.#names.lock], [owner, `${LOCK_TIME}`])) === 1;
+  }
+
+  /** A lock that imgctl did not set may stay forever. */
+  async #checkLock(): Promise<void> {
+    const { lock } = this.#names;
+    // -2: there is none; -1: it never expires.
+    const left = Number(await this.#redis.send(['PTTL', lock]));
+    if (left === -2 || (left >= 0 && left <= LOCK_TIME)) return;
+    const flaw = left < 0 ? 'has no time limit' : `is set for more than ${LOCK_TIME / 1000} s`;
+    throw new SharedStoreError(`its lock ${flaw}`, advice(`delete the key ${lock} in the store`));
+  }
+
+  /** Returns the value of a key, and the milliseconds until it expires. */
+  async #get(name: string) {
+    // In this order a value that is replaced meanwhile gets the time of the older one, which is never too long.
+    const [milliseconds, value] = await Promise.all([
+      this.#redis.send(['PTTL', name]),
+      this.#redis.send(['GET', name]),
+    ]);
+    const isEntry = typeof value === 'string' && typeof milliseconds === 'number';
+    return isEntry && milliseconds > 0 ? { value, milliseconds } : undefined;
+  }
+
+  async #set(name: string, value: string, milliseconds: number): Promise<void> {
+    await this.#redis.send(['SET', name, value, 'PX', wholeMilliseconds(milliseconds)]);
+  }
+
+  #unseal(text: string): string {
+    const { key } = this.#options;
+    if (!text.startsWith(SEALED)) {
+      if (key === undefined) return text;
+      const facts = { kind: 'store-token', needsKey: false } as const;
+      throw new SharedStoreError('its token is not encrypted, but a key is set', facts);
+    }
+    const unsealed = key && unseal(text, this.#names.token, key);
+    if (unsealed !== undefined) return unsealed;
+    const message = `its token is encrypted with ${key ? 'another key' : 'a key'}`;
+    throw new SharedStoreError(message, { kind: 'store-token', needsKey: true });
+  }
+
+  /** @throws SharedStoreError: a store without its password does not stop a command either */
+  async #readPassword(): Promise<string | undefined> {
+    const { settings, io, onSecret } = this.#options;
+    try {
+      const password = await findSecret(settings, io, 'storePassword')?.read();
+      if (password !== undefined) onSecret(password);
+      return password;
+    } catch (error) {
+      io.signal.throwIfAborted();
+      const { message, facts } = asImgctlError(error);
+      throw new SharedStoreError(message, facts);
+    }
+  }
+}
+
+function wholeMilliseconds(milliseconds: number): string {
+  return `${Math.max(1, Math.round(milliseconds))}`;
+}

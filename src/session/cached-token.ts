@@ -1,0 +1,42 @@
+// What is stored of an account, its token and the limit of token requests; and whether they still count.
+
+import type { IssuedToken } from '../api/token-request.ts';
+import { ImgctlError } from '../errors.ts';
+
+/** Its times are by this machine's clock, milliseconds since the epoch. */
+export type CachedToken = Readonly<Pick<IssuedToken, 'token' | 'receivedAt' | 'expiresAt'>>;
+
+/** Token requests left until `resetsAt`, section 8 of service.md. Times as in CachedToken. */
+export interface RememberedLimit {
+  readonly remaining: number;
+  readonly receivedAt: number;
+  readonly resetsAt: number;
+}
+
+/** A request takes some time to arrive, so a token is renewed as many milliseconds before it expires. */
+const EXPIRY_MARGIN = 60_000;
+
+/** True if the token has expired or soon will. It saves a request that would be refused; the service decides. */
+export function needsRenewal(token: CachedToken, now: number): boolean {
+  const margin = Math.min(EXPIRY_MARGIN, (token.expiresAt - token.receivedAt) / 10);
+  return now >= token.expiresAt - margin;
+}
+
+/** By this machine's clock. */
+export function tokenState(token: CachedToken | undefined, now: number) {
+  if (token === undefined) return 'none';
+  return now < token.expiresAt ? 'valid' : 'expired';
+}
+
+export function noValidToken(state: 'none' | 'expired'): ImgctlError {
+  const message = state === 'none' ? 'not logged in' : 'the token has expired';
+  return new ImgctlError('not-logged-in', message, { facts: { kind: 'login-needed' } });
+}
+
+/** A limit that ends later after its receipt is taken for an error. */
+const MAX_LIMIT_WINDOW = 24 * 3_600_000;
+
+/** True if the limit still counts. Before its receipt the clock was set back, and only the service knows. */
+export function isInForce({ receivedAt, resetsAt }: RememberedLimit, now: number): boolean {
+  return receivedAt <= now && now < resetsAt && resetsAt - receivedAt < MAX_LIMIT_WINDOW;
+}

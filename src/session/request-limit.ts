@@ -1,0 +1,119 @@
+// The limit of token requests: whether one may be sent, and the wait for the end of the limit.
+
+import type { Client } from '../api/client.ts';
+import type { IssuedToken, TokenLimit } from '../api/token-request.ts';
+import { hasCode, ImgctlError } from '../errors.ts';
+import { TransportError } from '../http/errors.ts';
+import type { Clock } from '../io.ts';
+import type { RememberedLimit } from './cached-token.ts';
+import type { TokenRequest, TokenStore } from './token-store.ts';
+
+export interface LimitOptions {
+  readonly io: Clock;
+  readonly store: TokenStore;
+  /** A function, since the client itself gets its tokens by these requests. */
+  readonly client: () => Pick<Client, 'requestToken'>;
+  /** Milliseconds to wait for the end of the limit. */
+  readonly patience?: number;
+  readonly onWait?: ((milliseconds: number) => void) | undefined;
+}
+
+/** Another machine may store a token during a wait. */
+const LOOK_INTERVAL = 5_000;
+/** A shared store and the files of this machine know the same end of a limit to within this time. */
+const SHARED_DELAY = 1_000;
+
+export class RequestLimit {
+  readonly #options: LimitOptions;
+  /** `resetsAt` of the limit whose end this run has waited for; 0 before. */
+  #waitedUntil = 0;
+
+  constructor(options: LimitOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Runs a request under the mutex of the store. If it is rate-limited, by `send` or by the service, and no request is
+   * left, the run waits for the end of the limit, provided that `patience` is enough for all waits together. Then the
+   * request starts again, unless another process has stored a token meanwhile.
+   */
+  async requestWithin<Result>(request: TokenRequest<Result>): Promise<Result> {
+    const { store, io, patience = 0 } = this.#options;
+    const started = io.elapsed();
+    for (;;) {
+      try {
+        return await store.withTokenMutex(request, io);
+      } catch (error) {
+        if (!hasCode(error, 'rate-limited')) throw error;
+        const limit = await store.readLimit(io.now());
+        if (limit?.remaining !== 0) throw error;
+        const wait = limit.resetsAt - io.now();
+        if (wait > patience - (io.elapsed() - started)) throw error;
+        const found = await this.#waitUnlessFound(wait, request.reuse);
+        if (found !== undefined) return found;
+        this.#waitedUntil = limit.resetsAt;
+      }
+    }
+  }
+
+  /**
+   * Sends a token request, and remembers how many are left:
+   *
+   *     no limit is known                          it is sent
+   *     requests are left                          it is sent, and counted before
+   *     none is left until 12:00:00                it is not sent
+   *     none is left, with ignoreLimit             it is sent
+   *     none is left until 12:00:00 or :00.4, and  it is sent, even if the clock was set back meanwhile
+   *     the run has waited for 12:00:00
+   *
+   * @throws ImgctlError rate-limited: it was not sent
+   */
+  async send(username: string, password: string, ignoreLimit: boolean): Promise<IssuedToken> {
+    const { store, io, client } = this.#options;
+    const limit = await this.#limitInForce();
+    if (limit?.remaining === 0 && !ignoreLimit) throw this.#limitReached(limit.resetsAt);
+    // Counted before it is sent: a process killed now has used one as well.
+    if (limit) await store.writeLimit({ ...limit, remaining: Math.max(0, limit.remaining - 1) });
+    const remember = async ({ remaining, resetsAt }: TokenLimit) => {
+      if (remaining === undefined || resetsAt === undefined) return;
+      await store.writeLimit({ remaining, receivedAt: io.now(), resetsAt });
+    };
+    try {
+      return await client().requestToken(username, password, remember);
+    } catch (error) {
+      const isUnsent = error instanceof TransportError && !error.sent;
+      if (isUnsent && limit) await store.writeLimit(limit);
+      throw error;
+    }
+  }
+
+  /** Waits, and looks meanwhile for what another process may store. Returns undefined if it found nothing. */
+  async #waitUnlessFound<Result>(
+    wait: number,
+    find: () => Promise<Result | undefined>,
+  ): Promise<Result | undefined> {
+    const { io, onWait } = this.#options;
+    onWait?.(wait);
+    const begun = io.elapsed();
+    for (let left = wait; left > 0; left = wait - (io.elapsed() - begun)) {
+      await io.sleep(Math.min(left, LOOK_INTERVAL), io.signal);
+      const found = await find();
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  /** Returns the known limit, unless this run has waited for its end. */
+  async #limitInForce(): Promise<RememberedLimit | undefined> {
+    const { store, io } = this.#options;
+    const limit = await store.readLimit(io.now());
+    const isOver = limit !== undefined && limit.resetsAt < this.#waitedUntil + SHARED_DELAY;
+    return isOver ? undefined : limit;
+  }
+
+  #limitReached(resetsAt: number): ImgctlError {
+    return new ImgctlError('rate-limited', 'token request limit reached', {
+      facts: { kind: 'token-limit', resetsAt, wait: resetsAt - this.#options.io.now() },
+    });
+  }
+}
