@@ -37,6 +37,8 @@ return 1`;
 const RELEASE = `if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('set', KEYS[1], '', 'px', 1) end
 return 1`;
 
+type Key = 'lock' | 'token' | 'limit' | 'refused' | 'check';
+
 export interface KeyOptions {
   readonly address: RedisAddress;
   /** Seals tokens. */
@@ -53,26 +55,18 @@ export interface KeyOptions {
  */
 export class AccountKeys {
   readonly #options: KeyOptions;
-  readonly #names: Readonly<Record<'lock' | 'token' | 'limit' | 'refused' | 'check', string>>;
+  readonly #account: string;
   readonly #redis: Redis;
 
   constructor(options: KeyOptions) {
-    // The braces put all keys of an account on one node of a cluster.
-    const prefix = `imgctl:{${accountKey(options.settings.account, 32)}}`;
-    const { address, ca, io } = options;
+    const { address, ca, io, settings } = options;
     this.#options = options;
+    this.#account = accountKey(settings.account, 32);
     this.#redis = new Redis({ address, ca, io, readPassword: () => this.#readPassword() });
-    this.#names = {
-      lock: `${prefix}:lock`,
-      token: `${prefix}:token`,
-      limit: `${prefix}:limit`,
-      refused: `${prefix}:refused`,
-      check: `${prefix}:check`,
-    };
   }
 
   async readToken(): Promise<CachedToken | undefined> {
-    const found = await this.#get(this.#names.token);
+    const found = await this.#get('token');
     if (found === undefined) return undefined;
     const token = this.#unseal(found.value);
     if (!isToken(token)) throw new SharedStoreError('it holds something other than a token');
@@ -85,21 +79,23 @@ export class AccountKeys {
     const { io, key } = this.#options;
     // Throws instead of replacing what another key has sealed.
     await this.readToken();
-    const { lock, token: name } = this.#names;
+    const name = this.#name('token');
     const value = key ? seal(token, name, key) : token;
     const lifetime = wholeMilliseconds(expiresAt - io.now());
-    return (await this.#redis.run(STORE, [lock, name], [owner, value, lifetime])) === 1;
+    return (
+      (await this.#redis.run(STORE, [this.#name('lock'), name], [owner, value, lifetime])) === 1
+    );
   }
 
   /** Deletes the token. @returns true if there was one */
   async forgetToken(): Promise<boolean> {
     // Who finds its lock gone stores no token.
-    await this.#redis.send(['DEL', this.#names.lock]);
-    return (await this.#redis.send(['DEL', this.#names.token])) === 1;
+    await this.#redis.send(['DEL', this.#name('lock')]);
+    return (await this.#redis.send(['DEL', this.#name('token')])) === 1;
   }
 
   async readLimit(now: number): Promise<RememberedLimit | undefined> {
-    const found = await this.#get(this.#names.limit);
+    const found = await this.#get('limit');
     if (found === undefined || !/^\d+$/.test(found.value)) return undefined;
     return {
       remaining: Number(found.value),
@@ -109,17 +105,17 @@ export class AccountKeys {
   }
 
   async writeLimit({ remaining, resetsAt }: RememberedLimit): Promise<void> {
-    await this.#set(this.#names.limit, `${remaining}`, resetsAt - this.#options.io.now());
+    await this.#set('limit', `${remaining}`, resetsAt - this.#options.io.now());
   }
 
   async readRefusal(): Promise<Refusal | undefined> {
-    const found = await this.#get(this.#names.refused);
+    const found = await this.#get('refused');
     const { value } = attempt<unknown>(() => JSON.parse(found?.value ?? ''));
     return parseRefusal(isObject(value) ? value : undefined);
   }
 
   async writeRefusal(refusal: Refusal): Promise<void> {
-    await this.#set(this.#names.refused, JSON.stringify(refusal), REFUSAL_TIME);
+    await this.#set('refused', JSON.stringify(refusal), REFUSAL_TIME);
   }
 
   /** Returns false if another owner has the lock. @throws SharedStoreError also if it may have the lock for ever */
@@ -136,36 +132,40 @@ export class AccountKeys {
 
   /** Also after an interrupt. If this fails, the lock expires. */
   async releaseLock(owner: string): Promise<void> {
-    await this.#redis.run(RELEASE, [this.#names.lock], [owner], []).catch(() => {});
+    await this.#redis.run(RELEASE, [this.#name('lock')], [owner], []).catch(() => {});
   }
 
-  /** Runs each command of a token request, before the script that needs it: the error names what the user may not run. */
+  /**
+   * Runs each command of a token request, before the script that needs the command, and that of a logout: the error
+   * names what the user may not run.
+   */
   async rehearse(): Promise<void> {
-    const { check } = this.#names;
+    const check = this.#name('check');
     const owner = 'imgctl check';
     await this.readToken();
-    await this.#set(check, owner, 1_000);
+    await this.#set('check', owner, 1_000);
     await this.#redis.run(RENEW, [check], [owner, '1000']);
     await this.#redis.run(RELEASE, [check], [owner]);
     await this.#checkLock();
-  }
-
-  /** Runs the command of a logout. */
-  async rehearseLogout(): Promise<void> {
-    await this.#redis.send(['DEL', this.#names.check]);
+    await this.#redis.send(['DEL', check]);
   }
 
   close(): Promise<void> {
     return this.#redis.close();
   }
 
+  /** The braces put all keys of an account on one node of a cluster. */
+  #name(key: Key): string {
+    return `imgctl:{${this.#account}}:${key}`;
+  }
+
   async #lock(script: typeof TAKE | typeof RENEW, owner: string): Promise<boolean> {
-    return (await this.#redis.run(script, [this.#names.lock], [owner, `${LOCK_TIME}`])) === 1;
+    return (await this.#redis.run(script, [this.#name('lock')], [owner, `${LOCK_TIME}`])) === 1;
   }
 
   /** A lock that imgctl did not set may stay forever. */
   async #checkLock(): Promise<void> {
-    const { lock } = this.#names;
+    const lock = this.#name('lock');
     // -2: there is none; -1: it never expires.
     const left = Number(await this.#redis.send(['PTTL', lock]));
     if (left === -2 || (left >= 0 && left <= LOCK_TIME)) return;
@@ -174,7 +174,8 @@ export class AccountKeys {
   }
 
   /** Returns the value of a key, and the milliseconds until it expires. */
-  async #get(name: string) {
+  async #get(key: Key) {
+    const name = this.#name(key);
     // In this order a value that is replaced meanwhile gets the time of the older one, which is never too long.
     const [milliseconds, value] = await Promise.all([
       this.#redis.send(['PTTL', name]),
@@ -184,8 +185,8 @@ export class AccountKeys {
     return isEntry && milliseconds > 0 ? { value, milliseconds } : undefined;
   }
 
-  async #set(name: string, value: string, milliseconds: number): Promise<void> {
-    await this.#redis.send(['SET', name, value, 'PX', wholeMilliseconds(milliseconds)]);
+  async #set(key: Key, value: string, milliseconds: number): Promise<void> {
+    await this.#redis.send(['SET', this.#name(key), value, 'PX', wholeMilliseconds(milliseconds)]);
   }
 
   #unseal(text: string): string {
@@ -195,7 +196,7 @@ export class AccountKeys {
       const facts = { kind: 'store-token', needsKey: false } as const;
       throw new SharedStoreError('its token is not encrypted, but a key is set', facts);
     }
-    const unsealed = key && unseal(text, this.#names.token, key);
+    const unsealed = key && unseal(text, this.#name('token'), key);
     if (unsealed !== undefined) return unsealed;
     const message = `its token is encrypted with ${key ? 'another key' : 'a key'}`;
     throw new SharedStoreError(message, { kind: 'store-token', needsKey: true });

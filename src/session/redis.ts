@@ -69,23 +69,25 @@ export class Redis {
   ): Promise<Result> {
     const { io } = this.#options;
     const end = new AbortController();
-    const expire = async () => {
-      const signal = AbortSignal.any([end.signal, ...signals]);
-      for (let time = 0; time < REPLY_LIMIT; time += SLICE) await io.sleep(SLICE, signal);
-      throw new SharedStoreError(`no reply within ${REPLY_LIMIT / 1000} s`);
-    };
-    const limit = expire();
+    const timeout = this.#timeOut(AbortSignal.any([end.signal, ...signals]));
+    // The one that loses the race fails unseen.
+    for (const promise of [reply, timeout]) promise.catch(() => {});
     try {
-      return await Promise.race([reply, limit]);
+      return await Promise.race([reply, timeout]);
     } catch (error) {
       client.destroy();
       io.signal.throwIfAborted();
       throw error;
     } finally {
       end.abort();
-      // The one that lost the race fails unseen.
-      for (const promise of [reply, limit]) promise.catch(() => {});
     }
+  }
+
+  /** @throws SharedStoreError after the limit; before, the reason of the signal */
+  async #timeOut(signal: AbortSignal): Promise<never> {
+    const { io } = this.#options;
+    for (let time = 0; time < REPLY_LIMIT; time += SLICE) await io.sleep(SLICE, signal);
+    throw new SharedStoreError(`no reply within ${REPLY_LIMIT / 1000} s`);
   }
 }
 

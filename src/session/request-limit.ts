@@ -18,8 +18,6 @@ export interface LimitOptions {
   readonly onWait?: ((milliseconds: number) => void) | undefined;
 }
 
-/** Another machine may store a token during a wait. */
-const LOOK_INTERVAL = 5_000;
 /** A shared store and the files of this machine know the same end of a limit to within this time. */
 const SHARED_DELAY = 1_000;
 
@@ -34,23 +32,24 @@ export class RequestLimit {
 
   /**
    * Runs a request under the mutex of the store. If it is rate-limited, by `send` or by the service, and no request is
-   * left, the run waits for the end of the limit, provided that `patience` is enough for all waits together. Then the
-   * request starts again, unless another process has stored a token meanwhile.
+   * left, the run waits for the end of the limit, and the request starts again. `patience` has to be enough for all
+   * waits together.
    */
   async requestWithin<Result>(request: TokenRequest<Result>): Promise<Result> {
-    const { store, io, patience = 0 } = this.#options;
+    const { store, io, patience = 0, onWait } = this.#options;
     const started = io.elapsed();
     for (;;) {
       try {
-        return await store.withTokenMutex(request, io);
+        return await store.withTokenMutex(request);
       } catch (error) {
         if (!hasCode(error, 'rate-limited')) throw error;
-        const limit = await store.readLimit(io.now());
+        const now = io.now();
+        const limit = await store.readLimit(now);
         if (limit?.remaining !== 0) throw error;
-        const wait = limit.resetsAt - io.now();
+        const wait = limit.resetsAt - now;
         if (wait > patience - (io.elapsed() - started)) throw error;
-        const found = await this.#waitUnlessFound(wait, request.reuse);
-        if (found !== undefined) return found;
+        onWait?.(wait);
+        await io.sleep(wait, io.signal);
         this.#waitedUntil = limit.resetsAt;
       }
     }
@@ -71,7 +70,11 @@ export class RequestLimit {
   async send(username: string, password: string, ignoreLimit: boolean): Promise<IssuedToken> {
     const { store, io, client } = this.#options;
     const limit = await this.#limitInForce();
-    if (limit?.remaining === 0 && !ignoreLimit) throw this.#limitReached(limit.resetsAt);
+    if (limit?.remaining === 0 && !ignoreLimit) {
+      const { resetsAt } = limit;
+      const facts = { kind: 'token-limit', resetsAt, wait: resetsAt - io.now() } as const;
+      throw new ImgctlError('rate-limited', 'token request limit reached', { facts });
+    }
     // Counted before it is sent: a process killed now has used one as well.
     if (limit) await store.writeLimit({ ...limit, remaining: Math.max(0, limit.remaining - 1) });
     const remember = async ({ remaining, resetsAt }: TokenLimit) => {
@@ -87,33 +90,11 @@ export class RequestLimit {
     }
   }
 
-  /** Waits, and looks meanwhile for what another process may store. Returns undefined if it found nothing. */
-  async #waitUnlessFound<Result>(
-    wait: number,
-    find: () => Promise<Result | undefined>,
-  ): Promise<Result | undefined> {
-    const { io, onWait } = this.#options;
-    onWait?.(wait);
-    const begun = io.elapsed();
-    for (let left = wait; left > 0; left = wait - (io.elapsed() - begun)) {
-      await io.sleep(Math.min(left, LOOK_INTERVAL), io.signal);
-      const found = await find();
-      if (found !== undefined) return found;
-    }
-    return undefined;
-  }
-
   /** Returns the known limit, unless this run has waited for its end. */
   async #limitInForce(): Promise<RememberedLimit | undefined> {
     const { store, io } = this.#options;
     const limit = await store.readLimit(io.now());
     const isOver = limit !== undefined && limit.resetsAt < this.#waitedUntil + SHARED_DELAY;
     return isOver ? undefined : limit;
-  }
-
-  #limitReached(resetsAt: number): ImgctlError {
-    return new ImgctlError('rate-limited', 'token request limit reached', {
-      facts: { kind: 'token-limit', resetsAt, wait: resetsAt - this.#options.io.now() },
-    });
   }
 }

@@ -3,12 +3,13 @@
 import { ImgctlError } from '../errors.ts';
 import type { Facts } from '../facts.ts';
 import { MutexLostError } from '../files/mutex.ts';
-import { builtin, type Clock } from '../io.ts';
+import { builtin } from '../io.ts';
 import { AccountKeys, type KeyOptions } from './account-keys.ts';
 import { type CachedToken, isInForce, needsRenewal, type RememberedLimit } from './cached-token.ts';
 import type { Refusal } from './refusal.ts';
 import type { TokenCache } from './token-cache.ts';
 import {
+  type HeldMutex,
   requestUnderMutex,
   SharedStoreError,
   type TokenRequest,
@@ -76,25 +77,15 @@ export class SharedStore implements TokenStore {
   }
 
   /** Runs the request with the files of this machine if the store fails before its token is requested. */
-  async withTokenMutex<Result>(request: TokenRequest<Result>, io: Clock): Promise<Result> {
+  async withTokenMutex<Result>(request: TokenRequest<Result>): Promise<Result> {
     const shared = await this.#try(() =>
       requestUnderMutex(request, {
         readRefusal: () => this.#keys.readRefusal(),
         refuse: (refusal) => this.#refuse(refusal),
-        whileHeld: async (work) => {
-          const owner = builtin('node:crypto').randomUUID();
-          const found = await this.#takeUnlessFound(owner, request.reuse, io);
-          if (found !== undefined) return found;
-          return this.#holdDuring(owner, () =>
-            work({
-              assertHeld: () => this.#assertHeld(owner),
-              store: (token) => this.#store(token, owner),
-            }),
-          );
-        },
+        whileHeld: (work) => this.#whileHeld(request.reuse, work),
       }),
     );
-    return shared ? shared.result : this.files.withTokenMutex(request, io);
+    return shared ? shared.result : this.files.withTokenMutex(request);
   }
 
   /** Deletes the shared token. @returns true if there was one. @throws SharedStoreError */
@@ -103,21 +94,42 @@ export class SharedStore implements TokenStore {
   }
 
   /** Runs each command of a token request, and that of a logout. @throws SharedStoreError */
-  async inspect(): Promise<void> {
-    await this.#keys.rehearse();
-    await this.#keys.rehearseLogout();
+  inspect(): Promise<void> {
+    return this.#keys.rehearse();
   }
 
   close(): Promise<void> {
     return this.#keys.close();
   }
 
-  /** Takes the lock. Returns what `find` found while another machine had the lock, and does not take it then. */
+  /** Does the work under the lock, unless `find` finds something while another machine has the lock. */
+  async #whileHeld<Result>(
+    find: () => Promise<Result | undefined>,
+    work: (held: HeldMutex) => Promise<Result>,
+  ): Promise<Result> {
+    const owner = builtin('node:crypto').randomUUID();
+    const found = await this.#takeUnlessFound(owner, find);
+    if (found !== undefined) return found;
+    const renewal = setInterval(() => {
+      this.#keys.renewLock(owner).catch(() => {});
+    }, RENEWAL).unref();
+    try {
+      return await work({
+        assertHeld: () => this.#assertHeld(owner),
+        store: (token) => this.#store(token, owner),
+      });
+    } finally {
+      clearInterval(renewal);
+      await this.#keys.releaseLock(owner);
+    }
+  }
+
+  /** Returns undefined once this owner has the lock. */
   async #takeUnlessFound<Result>(
     owner: string,
     find: () => Promise<Result | undefined>,
-    io: Clock,
   ): Promise<Result | undefined> {
+    const { io } = this.#options;
     const started = io.elapsed();
     while (!(await this.#keys.takeLock(owner))) {
       if (io.elapsed() - started > PATIENCE) {
@@ -129,18 +141,6 @@ export class SharedStore implements TokenStore {
       if (found !== undefined) return found;
     }
     return undefined;
-  }
-
-  async #holdDuring<Result>(owner: string, work: () => Promise<Result>): Promise<Result> {
-    const renewal = setInterval(() => {
-      this.#keys.renewLock(owner).catch(() => {});
-    }, RENEWAL).unref();
-    try {
-      return await work();
-    } finally {
-      clearInterval(renewal);
-      await this.#keys.releaseLock(owner);
-    }
   }
 
   async #assertHeld(owner: string): Promise<void> {

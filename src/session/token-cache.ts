@@ -8,7 +8,7 @@ import { asImgctlError, errorReason, ImgctlError, permissionAdvice, tryOr } from
 import type { Facts } from '../facts.ts';
 import { type AssertHeld, readJsonFile, writeJsonFile } from '../files/atomic-file.ts';
 import { MutexLostError, withMutexIfPossible } from '../files/mutex.ts';
-import type { Clock, Io } from '../io.ts';
+import type { Io } from '../io.ts';
 import type { JsonObject } from '../json.ts';
 import { type CachedToken, isInForce, type RememberedLimit } from './cached-token.ts';
 import { parseRefusal, type Refusal } from './refusal.ts';
@@ -36,6 +36,7 @@ export class TokenCache implements TokenStore {
   readonly limitFile: string | undefined;
   readonly #refusalFile: string | undefined;
   readonly #account: Account;
+  readonly #io: Io;
   readonly #uid: number | undefined;
   readonly #trustsOthers: boolean;
   readonly #warn: (message: string, facts?: Facts) => void;
@@ -45,7 +46,7 @@ export class TokenCache implements TokenStore {
   constructor(
     directory: string | undefined,
     account: Account,
-    { env, system }: Pick<Io, 'env' | 'system'>,
+    io: Io,
     /** Shows the same warning once. */
     warn: (message: string, facts?: Facts) => void,
   ) {
@@ -55,9 +56,10 @@ export class TokenCache implements TokenStore {
       this.#refusalFile = tokenFile(directory, 'refused', account);
     }
     this.#account = account;
-    this.#uid = system.uid;
+    this.#io = io;
+    this.#uid = io.system.uid;
     // Whoever sets it trusts that folder, such as a shared volume that maps all users to one.
-    this.#trustsOthers = Boolean(env.IMGCTL_CONFIG_DIR);
+    this.#trustsOthers = Boolean(io.env.IMGCTL_CONFIG_DIR);
     this.#warn = warn;
   }
 
@@ -98,7 +100,7 @@ export class TokenCache implements TokenStore {
   readLimit(now: number): RememberedLimit | undefined {
     const record = this.#readRecord(this.limitFile) ?? {};
     const { remaining, received_at: receivedAt, resets_at: resetsAt } = record;
-    if (!isTime(remaining) || !isTime(receivedAt) || !isTime(resetsAt)) return undefined;
+    if (typeof remaining !== 'number' || !isTime(receivedAt) || !isTime(resetsAt)) return undefined;
     const limit = { remaining, receivedAt, resetsAt };
     return isInForce(limit, now) ? limit : undefined;
   }
@@ -109,12 +111,12 @@ export class TokenCache implements TokenStore {
     await this.#writeRecord(this.limitFile, record, options);
   }
 
-  withTokenMutex<Result>(request: TokenRequest<Result>, io: Clock): Promise<Result> {
+  withTokenMutex<Result>(request: TokenRequest<Result>): Promise<Result> {
     return requestUnderMutex(request, {
       readRefusal: () => this.readRefusal(),
       refuse: (refusal) => this.writeRefusal(refusal),
       whileHeld: (work) =>
-        withMutexIfPossible(this.limitFile, MUTEX_PATIENCE, io, (assertHeld) =>
+        withMutexIfPossible(this.limitFile, MUTEX_PATIENCE, this.#io, (assertHeld) =>
           work({
             assertHeld: async () => assertHeld(),
             store: (token) => this.write(token, { assertHeld }),

@@ -3,7 +3,6 @@
 import { ImgctlError } from '../errors.ts';
 import type { Facts } from '../facts.ts';
 import { MutexLostError } from '../files/mutex.ts';
-import type { Clock } from '../io.ts';
 import type { CachedToken, RememberedLimit } from './cached-token.ts';
 import type { Refusal } from './refusal.ts';
 
@@ -14,7 +13,7 @@ export interface TokenStore {
   readLimit(now: number): Promise<RememberedLimit | undefined> | RememberedLimit | undefined;
   writeLimit(limit: RememberedLimit): Promise<void>;
   /** Runs the request under the mutex, or without one if none can be made. @throws ImgctlError locked */
-  withTokenMutex<Result>(request: TokenRequest<Result>, io: Clock): Promise<Result>;
+  withTokenMutex<Result>(request: TokenRequest<Result>): Promise<Result>;
 }
 
 /** What to do while no other process requests a token. */
@@ -42,10 +41,10 @@ interface MutexStore<Result> {
   readRefusal(): Promise<Refusal | undefined> | Refusal | undefined;
   refuse(refusal: Refusal): Promise<void>;
   /** Waits for the mutex, and holds it during the work. */
-  whileHeld(
-    work: (held: Pick<TokenMutex, 'assertHeld' | 'store'>) => Promise<Result>,
-  ): Promise<Result>;
+  whileHeld(work: (held: HeldMutex) => Promise<Result>): Promise<Result>;
 }
+
+export type HeldMutex = Pick<TokenMutex, 'assertHeld' | 'store'>;
 
 /**
  * Runs a request under the mutex of a store. What other processes did meanwhile:

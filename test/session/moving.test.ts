@@ -59,7 +59,7 @@ function storeAfter({ store }: SessionUnderTest, move: () => unknown): Promise<b
     await mutex.assertHeld();
     return mutex.store(token('T'));
   };
-  return store.withTokenMutex({ reuse: async () => undefined, action }, fakeIo());
+  return store.withTokenMutex({ reuse: async () => undefined, action });
 }
 
 /** What another process does that takes over the mutex of one that was stopped. */

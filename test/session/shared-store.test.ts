@@ -62,7 +62,7 @@ async function fleetWithToken(env: FakeIoOptions['env'] = {}) {
 function storeToken({ store }: SessionUnderTest, io: FakeIo): Promise<boolean> {
   const token = { token: 'T', receivedAt: io.now(), expiresAt: io.now() + 60_000 };
   const action = (mutex: TokenMutex) => mutex.store(token);
-  return store.withTokenMutex({ reuse: async () => undefined, action }, io);
+  return store.withTokenMutex({ reuse: async () => undefined, action });
 }
 
 describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
@@ -206,7 +206,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
         await act(machines, io);
         return 'a token';
       };
-      const turn = store.withTokenMutex({ reuse: async () => undefined, action }, io);
+      const turn = store.withTokenMutex({ reuse: async () => undefined, action });
       return { ...machines, warnings, turn: () => turn };
     }
 
@@ -251,12 +251,10 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     it('is held by another machine for too long is an error of its own', async () => {
       const { redis, lock, machine, open } = await fleetWithToken();
       redis.cli('set', lock, 'another machine', 'px', '30000');
-      const io = machine();
-      const { store } = await open(io);
       let time = 0;
-      const late = { ...io, elapsed: () => (time += 61_000) };
+      const { store } = await open({ ...machine(), elapsed: () => (time += 61_000) });
       const never = async () => undefined;
-      const turn = store.withTokenMutex({ reuse: never, action: never }, late);
+      const turn = store.withTokenMutex({ reuse: never, action: never });
       const message = 'another imgctl has been requesting a token for 120 s';
       await expect(turn).rejects.toMatchObject({ code: 'locked', exitCode: 1, message });
     });
@@ -272,8 +270,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
 
     it('was taken by another machine is waited for, and the token of that machine used', async () => {
       const { redis, lock, machine, open } = await fleetWithToken();
-      const io = machine();
-      const { store, warnings } = await open(io);
+      const { store, warnings } = await open(machine());
       let other: string | undefined;
       const action = async ({ assertHeld }: TokenMutex) => {
         redis.cli('set', lock, 'another machine', 'px', '30000');
@@ -281,7 +278,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
         await assertHeld();
         return 'a token';
       };
-      const turn = store.withTokenMutex({ reuse: async () => other, action }, io);
+      const turn = store.withTokenMutex({ reuse: async () => other, action });
       expect([await turn, warnings]).toEqual(['its token', []]);
       expect(redis.cli('get', lock)).toBe('another machine');
     });

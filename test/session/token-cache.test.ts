@@ -9,7 +9,7 @@ import { isInForce, needsRenewal } from '../../src/session/cached-token.ts';
 import { TokenCache } from '../../src/session/token-cache.ts';
 import { forgetTokens } from '../../src/session/token-files.ts';
 import { modeOf } from '../support/files.ts';
-import { temporaryDirectory } from '../support/io.ts';
+import { fakeIo, temporaryDirectory } from '../support/io.ts';
 import { unixOnly } from '../support/platform.ts';
 import { asRoot, onLinux } from '../support/requirements.ts';
 
@@ -22,7 +22,7 @@ const ACCOUNT = { profile: 'default', baseUrl: 'https://images.example', usernam
 function cacheIn(directory: string, changes: Partial<Account> = {}, env = {}) {
   const warnings: string[] = [];
   const warn = (message: string) => warnings.push(message);
-  const io = { env, system: systemOf(process) };
+  const io = { ...fakeIo({ env }), system: systemOf(process) };
   const cache = new TokenCache(directory, { ...ACCOUNT, ...changes }, io, warn);
   return { cache, warnings, file: cache.location ?? '' };
 }
