@@ -17,11 +17,11 @@ import {
   nameTooLong,
   notAFile,
   type OnBytes,
+  type Published,
   partName,
   type Storage,
   type StoredState,
   storageFull,
-  type UnpublishedFile,
 } from './storage.ts';
 import { settledStateOf, stateOf, type UploadSource } from './upload-file.ts';
 
@@ -56,8 +56,7 @@ async function writePart(folder: Folder, name: string, file: UploadSource, onByt
       throw error;
     });
     if (written !== digest) throw arrivedWrong(name, 'its digest is wrong');
-    const publish: UnpublishedFile['publish'] = (replace, onPerhapsVisible) =>
-      publishPart(folder, part, name, replace, onPerhapsVisible).catch(fail);
+    const publish = (replace: boolean) => publishPart(folder, part, name, replace).catch(fail);
     return { publish, discard };
   } catch (error) {
     await discard().catch(() => {});
@@ -87,18 +86,19 @@ async function publishPart(
   part: Part,
   name: string,
   replace: boolean,
-  onPerhapsVisible: () => void,
-) {
+): Promise<Published> {
   const target = path.join(folder.root, name);
-  if (!(await findPart(folder, part, part.path)))
-    throw arrivedWrong(name, 'its temporary file is gone or was changed');
-  onPerhapsVisible();
+  if (!(await findPart(folder, part, part.path))) {
+    const error = arrivedWrong(name, 'its temporary file is gone or was changed');
+    return { kind: 'refused', error };
+  }
   if (replace) await rename(part.path, target);
-  else if (!(await renameToNew(part.path, target))) throw conflict(name, folder.address);
+  else if (!(await renameToNew(part.path, target)))
+    return { kind: 'conflict', error: conflict(name, folder.address) };
   await flushFolder(folder.root);
   const stored = await findPart(folder, part, target);
   if (!stored) throw arrivedWrong(name, 'another file replaced it');
-  return stateIn(stored, folder.clock.now(), 0);
+  return { kind: 'visible', stored: stateIn(stored, folder.clock.now(), 0) };
 }
 
 /** @param age milliseconds after a change, from which on the next one shows */

@@ -8,7 +8,7 @@ import { REFUSALS, textBody } from './requests.ts';
 import { findObject, multipartTag, removeObject, type S3Request } from './s3-bucket.ts';
 import { DIGEST, plainTag, rootOf } from './s3-responses.ts';
 import { abortUpload, removeUploads, type sendParts, uploadGone } from './s3-upload.ts';
-import { arrivedWrong, conflict, LATE, replacedError, type StoredState } from './storage.ts';
+import { arrivedWrong, conflict, LATE, type Published, replacedError } from './storage.ts';
 
 /** Milliseconds: joining the parts of a large object takes some storages minutes. */
 const COMPLETION = 600_000;
@@ -23,56 +23,56 @@ type StoredObject = NonNullable<Awaited<ReturnType<typeof findObject>>>;
 type Completion =
   /** With the ETag of the object, if the response has it. */
   | { readonly kind: 'joined'; readonly tag: string | undefined }
-  /** Doubtful: the object may be there all the same, from this push or another one. */
-  | { readonly kind: 'doubtful' | 'refused'; readonly failure: ImgctlError };
+  /** The object may be there all the same, from this push or another one. */
+  | { readonly kind: 'doubtful'; readonly error: ImgctlError }
+  /** An object was there before, or the storage refuses the upload. */
+  | Exclude<Published, { kind: 'visible' }>;
 
 /**
  * Completes the upload and looks at what is stored then, which decides:
  *
- *     completion | stored object                | without replace | with replace
- *     -----------+------------------------------+-----------------+-------------------
- *     refused    | (not looked at)              | its failure     | its failure
- *     doubtful   | none                         | its failure     | its failure
- *     joined     | none                         | failed: missing | failed: missing
- *     any        | same as the file             | done            | done
- *     any        | only its content can tell    | conflict        | conflict
- *     doubtful   | different                    | conflict        | its failure
- *     joined     | different, of another push   | conflict        | failed: wrong ETag or size
- *     joined     | different, of this push      | failed, removed | failed, removed
+ *     completion | stored object                | without replace  | with replace
+ *     -----------+------------------------------+------------------+----------------------------
+ *     conflict   | there before                 | conflict         | (not looked at)
+ *     refused    | (not looked at)              | refused          | refused
+ *     doubtful   | none, and no upload either   | refused          | refused
+ *     doubtful   | none                         | throws its error | throws its error
+ *     joined     | none                         | throws: missing  | throws: missing
+ *     any        | same as the file             | visible          | visible
+ *     any        | only its content can tell    | conflict         | conflict
+ *     doubtful   | different                    | conflict         | throws its error
+ *     joined     | different, of another push   | conflict         | throws: wrong ETag or size
+ *     joined     | different, of this push      | refused, removed | refused, removed
  *
- * The ETag in the response tells whose object it is; without one, nothing is removed. After a conflict, the caller
- * compares the content: another push may have stored the same file.
+ * The ETag in the response tells whose object it is. Without an ETag, nothing is removed.
  */
-export async function completeUpload(
-  upload: SentUpload,
-  replace: boolean,
-  onPerhapsVisible: () => void,
-): Promise<StoredState> {
+export async function completeUpload(upload: SentUpload, replace: boolean): Promise<Published> {
   const { s3, name, id } = upload;
-  if (!replace) await requireAbsent(upload);
   const completion = await joinParts(upload, replace);
+  if (completion.kind === 'conflict') return completion;
   if (completion.kind === 'refused') {
     // A later run would continue the upload, which would be refused again.
-    if (completion.failure.code === 'bad-answer') await abortUpload(s3, name, id).catch(() => {});
-    throw completion.failure;
+    if (completion.error.code === 'bad-answer') await abortUpload(s3, name, id).catch(() => {});
+    return completion;
   }
-  onPerhapsVisible();
   const isJoined = completion.kind === 'joined';
   if (isJoined) await removeUploads(s3, name, id);
   const tag = isJoined ? completion.tag : undefined;
   const object = await findLate(upload, tag);
-  if (!object) throw isJoined ? arrivedWrong(name, 'it is missing') : completion.failure;
+  if (!object) {
+    if (isJoined) throw arrivedWrong(name, 'it is missing');
+    // `uploadGone`: nothing is left that could become visible later.
+    if (completion.error.code === 'conflict') return { ...completion, kind: 'refused' };
+    throw completion.error;
+  }
   const content = contentOf(upload, object, tag);
-  if (content === 'same') return { text: object.text, isProof: true };
-  if (content === 'unknown') throw replacedError(name, s3.address, replace);
-  if (!isJoined) throw replace ? completion.failure : conflict(name, s3.address);
-  const isOfOther = tag !== undefined && object.tag !== '' && object.tag !== tag;
-  if (isOfOther && !replace) throw conflict(name, s3.address);
-  throw await removeDamaged(upload, object, tag);
-}
-
-async function requireAbsent({ s3, name }: SentUpload): Promise<void> {
-  if (await findObject(s3, name)) throw conflict(name, s3.address);
+  if (content === 'same') return { kind: 'visible', stored: { text: object.text, isProof: true } };
+  if (content === 'unknown')
+    return { kind: 'conflict', error: replacedError(name, s3.address, replace) };
+  const isOfOther = !isJoined || (tag !== undefined && object.tag !== '' && object.tag !== tag);
+  if (isOfOther && !replace) return { kind: 'conflict', error: conflict(name, s3.address) };
+  if (!isJoined) throw completion.error;
+  return removeDamaged(upload, object, tag);
 }
 
 async function joinParts(upload: SentUpload, replace: boolean): Promise<Completion> {
@@ -86,22 +86,23 @@ async function joinParts(upload: SentUpload, replace: boolean): Promise<Completi
     patience: COMPLETION,
     refusals: [409, ...REFUSALS],
   };
-  const isPlain = replace || s3.found.lacksConditions;
   try {
-    const response = await (isPlain ? s3.send(request) : sendIfNew(upload, request));
+    const response = await (replace ? s3.send(request) : sendIfNew(upload, request));
     return { kind: 'joined', tag: plainTag(textOf(rootOf(response), 'ETag')) || undefined };
   } catch (error) {
-    if (!(error instanceof ImgctlError)) throw error;
+    // After an interrupt, nobody waits for the response.
+    if (!(error instanceof ImgctlError) || s3.clock.signal.aborted) throw error;
     return failedCompletion(error, name);
   }
 }
 
-function failedCompletion(failure: ImgctlError, name: string): Completion {
+function failedCompletion(error: ImgctlError, name: string): Completion {
+  if (error.code === 'conflict') return { kind: 'conflict', error };
   // Another push stored an object of that name (412), is completing one (409), or removed the upload (404).
-  if (failure.status === 412 || failure.status === 409) return { kind: 'doubtful', failure };
-  if (failure.code === 'not-found') return { kind: 'doubtful', failure: uploadGone(name) };
-  const isLost = failure instanceof TransportError ? failure.sent : failure.code === 'server-error';
-  return { kind: isLost ? 'doubtful' : 'refused', failure };
+  if (error.status === 412 || error.status === 409) return { kind: 'doubtful', error };
+  if (error.code === 'not-found') return { kind: 'doubtful', error: uploadGone(name) };
+  const isLost = error instanceof TransportError ? error.sent : error.code === 'server-error';
+  return { kind: isLost ? 'doubtful' : 'refused', error };
 }
 
 function listOfParts({ etags, md5s }: SentUpload): string {
@@ -112,13 +113,17 @@ function listOfParts({ etags, md5s }: SentUpload): string {
   return `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${list.join('')}</CompleteMultipartUpload>`;
 }
 
-/** Sends a request on the condition that it overwrites nothing, and again without if that may be why it is refused. */
-async function sendIfNew(upload: SentUpload, request: S3Request) {
-  const { s3 } = upload;
+/** Sends a request that must overwrite nothing. @throws ImgctlError conflict: there is an object of that name */
+async function sendIfNew({ s3, name }: SentUpload, request: S3Request) {
+  const requireAbsent = async () => {
+    if (await findObject(s3, name)) throw conflict(name, s3.address);
+  };
+  await requireAbsent();
+  if (s3.found.lacksConditions) return s3.send(request);
   const headers = { ...request.headers, 'if-none-match': '*' };
   const conditional = await s3.send({ ...request, headers });
   if (conditional.status !== 400 && conditional.status !== 501) return conditional;
-  await requireAbsent(upload);
+  await requireAbsent();
   const plain = await s3.send(request);
   // Refused without the condition too: it was not the reason, and the first refusal is shown.
   if (plain.status >= 400 && plain.status < 500) return conditional;
@@ -159,11 +164,16 @@ function expectedTag({ etags, md5s, isEncrypted }: SentUpload, sentTag: string |
   return isEncrypted ? sentTag : undefined;
 }
 
-/** Removes the object if it is surely of this push: it has the ETag of the response. Returns what is wrong with it. */
-async function removeDamaged(upload: SentUpload, { size, tag }: StoredObject, sentTag?: string) {
+/** Removes the object if it is surely of this push: it has the ETag of the response. @throws ImgctlError otherwise */
+async function removeDamaged(
+  upload: SentUpload,
+  { size, tag }: StoredObject,
+  sentTag: string | undefined,
+): Promise<Published> {
   const { s3, name, file } = upload;
   const isOwn = tag === sentTag && DIGEST.test(tag);
   const isRemoved = isOwn && (await removeObject(s3, name).then(isSuccess, () => false));
-  const flaw = size === file.size ? `ETag is ${tag}` : `size is ${size}`;
-  return arrivedWrong(name, `its ${flaw}${isRemoved ? '' : ', and it was not removed'}`);
+  const flaw = size === file.size ? `its ETag is ${tag}` : `its size is ${size}`;
+  if (!isRemoved) throw arrivedWrong(name, `${flaw}, and it was not removed`);
+  return { kind: 'refused', error: arrivedWrong(name, flaw) };
 }

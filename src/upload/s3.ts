@@ -77,9 +77,7 @@ async function uploadParts(s3: S3, name: string, file: UploadSource, onProgress:
   };
   try {
     const sent = await sendParts(upload, onProgress);
-    const publish = (replace: boolean, onPerhapsVisible: () => void) =>
-      completeUpload(sent, replace, onPerhapsVisible);
-    return { publish, discard };
+    return { publish: (replace: boolean) => completeUpload(sent, replace), discard };
   } catch (error) {
     await discard(error).catch(() => {});
     throw error;

@@ -42,15 +42,19 @@ export interface StoredState {
   readonly isProof: boolean;
 }
 
-/** A file that is uploaded and checked, but not visible. */
+/** How it ended to give a part the name of its file. */
+export type Published =
+  | { readonly kind: 'visible'; readonly stored: StoredState }
+  /** Others see nothing of the part. */
+  | { readonly kind: 'refused'; readonly error: ImgctlError }
+  /** The file of that name seems to be another one, but only its content can tell. */
+  | { readonly kind: 'conflict'; readonly error: ImgctlError };
+
+/** A part: a file that is uploaded and checked, but not visible. */
 export interface UnpublishedFile {
-  /**
-   * Makes it visible and checks it again. @param onPerhapsVisible called once others may see it: an error without this
-   * call means that they do not
-   * @throws ImgctlError conflict: another file of that name, or only its content can tell
-   */
-  publish(replace: boolean, onPerhapsVisible: () => void): Promise<StoredState>;
-  /** Removes it, unless a later run can continue it after this error. */
+  /** Makes the part visible, and checks it again. @throws ImgctlError: others may see it, or not */
+  publish(replace: boolean): Promise<Published>;
+  /** Removes the part, unless a later run can continue it after this error. */
   discard(error: unknown): Promise<void>;
 }
 

@@ -29,17 +29,16 @@ export interface UploadPackage {
   verify(results: ReadonlyMap<string, RegionResults>): Promise<void>;
 }
 
-/** What is known of a file, once for all packages that have it. Only its last two values change, when it is sent. */
-interface ComparedFile {
+/** What is known of a file by all packages that have it. Only `stored` and `visible` change, when it is sent. */
+interface SharedFile {
   readonly size: number;
-  /** Its state, if every later change would show in it. */
+  /** The state of the local file, if every later change would show in it. */
   readonly settledState: string | undefined;
-  /** What the comparison calls for. */
-  readonly action: Action;
-  readonly note?: string | undefined;
-  /** What the storage has, if that is this file. */
-  stored?: StoredState;
-  /** If others see what was sent, or would with --dry-run; perhaps, if it may have become visible before an error. */
+  /** What the storage had of that name before the push. */
+  readonly before: Comparison;
+  /** What the storage has now, if that is this file. */
+  stored: StoredState | undefined;
+  /** True if others see what was sent, or would with --dry-run; perhaps, if an error leaves that open. */
   visible: 'no' | 'perhaps' | 'yes';
 }
 
@@ -47,11 +46,10 @@ interface ComparedFile {
 export interface PlannedFile extends LocalFile {
   readonly package: string;
   readonly size: number;
-  /** What is done with it for this package: nothing, if an earlier one has sent it or if the package is skipped. */
+  /** What this package does with it: `unchanged` also if an earlier package has sent it. */
   readonly action: Action;
   readonly note: string | undefined;
-  /** Shared with other packages that have the file. */
-  readonly compared: ComparedFile;
+  readonly shared: SharedFile;
 }
 
 export interface PlannedPackage extends Pick<UploadPackage, 'name' | 'verify'> {
@@ -84,20 +82,22 @@ export async function planPackages(
   transfer: TransferOptions,
   onFile: (name: string) => void,
 ): Promise<PlannedPackage[]> {
-  const byName = new Map<string, ComparedFile>();
+  const byName = new Map<string, SharedFile>();
   const plan: PlannedPackage[] = [];
   for (const each of packages) {
     const files: PlannedFile[] = [];
     try {
       for (const file of each.files) {
-        let compared = byName.get(file.name);
-        if (!compared) {
+        let shared = byName.get(file.name);
+        if (!shared) {
           onFile(file.name);
-          compared = await compareFirst(file, each.name, transfer);
-          byName.set(file.name, compared);
+          shared = await compareFirst(file, each.name, transfer);
+          byName.set(file.name, shared);
         }
-        const { size, action, note } = compared;
-        files.push({ ...file, package: each.name, size, action, note, compared });
+        const { size, before } = shared;
+        const note = before.state === 'different' ? before.note : undefined;
+        const action = actionAfter(before, transfer);
+        files.push({ ...file, package: each.name, size, action, note, shared });
       }
       plan.push(asOne(each, files, transfer.storage.address));
     } catch (error) {
@@ -106,6 +106,12 @@ export async function planPackages(
     }
   }
   return plan;
+}
+
+function actionAfter({ state }: Comparison, { onConflict }: TransferOptions): Action {
+  if (state === 'absent') return 'upload';
+  if (state === 'same') return 'unchanged';
+  return onConflict === 'fail' ? 'conflict' : onConflict;
 }
 
 /** One file of another version would break a package, so either all of its files are skipped or none. */
@@ -123,9 +129,7 @@ function asOne({ name, verify }: UploadPackage, files: readonly PlannedFile[], a
 /** Returns the package without what packages before it have sent. */
 export function withoutSent(each: PlannedPackage): PlannedPackage {
   const files = each.files.map((file): PlannedFile => {
-    return isSent(file) && file.compared.visible === 'yes'
-      ? { ...file, action: 'unchanged' }
-      : file;
+    return isSent(file) && file.shared.visible === 'yes' ? { ...file, action: 'unchanged' } : file;
   });
   return { ...each, files };
 }
@@ -145,24 +149,21 @@ async function withUploadFile<Result>(
   }
 }
 
-/** Compares a file with the storage for the first time, which says what is to be done with it. */
 function compareFirst(file: LocalFile, owner: string, transfer: TransferOptions) {
-  return withUploadFile(file, transfer, async (opened): Promise<ComparedFile> => {
-    const comparison = await compareOpened(opened, file.name, owner, transfer);
+  return withUploadFile(file, transfer, async (opened): Promise<SharedFile> => {
     const { size, settledState } = opened;
-    const known = { size, settledState, visible: 'no' } as const;
-    if (comparison.state === 'absent') return { ...known, action: 'upload' };
-    if (comparison.state === 'same')
-      return { ...known, action: 'unchanged', stored: comparison.stored };
-    const action = transfer.onConflict === 'fail' ? 'conflict' : transfer.onConflict;
-    return { ...known, action, note: comparison.note };
+    const before = await compareOpened(opened, file.name, owner, transfer);
+    const stored = before.state === 'same' ? before.stored : undefined;
+    return { size, settledState, before, stored, visible: 'no' };
   });
 }
 
-function compareAgain(file: PlannedFile, transfer: TransferOptions): Promise<Comparison> {
-  return withUploadFile(file, transfer, (opened) =>
-    compareOpened(opened, file.name, file.package, transfer),
-  );
+/** Compares a file once more. Returns what the storage has, if that is this file. */
+function findStored(file: PlannedFile, transfer: TransferOptions) {
+  return withUploadFile(file, transfer, async (opened) => {
+    const comparison = await compareOpened(opened, file.name, file.package, transfer);
+    return comparison.state === 'same' ? comparison.stored : undefined;
+  });
 }
 
 /** Compares an open file with the storage, unless both are as they were when they were proved equal. */
@@ -186,9 +187,9 @@ async function compareOpened(
 type OnProgress = (file: PlannedFile, bytes: number) => void;
 
 /**
- * No file of the package becomes visible before all of them are uploaded and checked. `compared` of each file then says
- * if it is, also after an error.
- * @throws ImgctlError; what was uploaded is removed, unless it is visible or a later run can continue it
+ * Sends a package. None of its files becomes visible before all of them are uploaded and checked.
+ * @throws ImgctlError; `shared` of each file says what others see then. Everything else is removed, unless a later run
+ * can continue it
  */
 export async function transferPackage(
   { files, verify }: PlannedPackage,
@@ -204,18 +205,32 @@ export async function transferPackage(
     await verify(results);
     // A file may have changed since it was read: each is looked at once more.
     for (const file of files) await withUploadFile(file, transfer, async () => {});
-    if (!transfer.dryRun && files.some(isSent)) transfer.beforeVisible();
-    for (const file of files) {
+    const sent = files.filter(isSent);
+    if (!transfer.dryRun && sent.length > 0) transfer.beforeVisible();
+    for (const file of sent) {
       const part = parts.get(file);
       if (part) await makeVisible(file, part, transfer);
       parts.delete(file);
-      if (isSent(file)) file.compared.visible = 'yes';
+      file.shared.visible = 'yes';
     }
   } catch (error) {
     for (const part of parts.values()) await part.discard(error).catch(() => {});
     throw error;
   }
   for (const file of files) remember(file, transfer);
+}
+
+/** True if nothing is to be read: the package was valid when this file and the stored one were last found equal. */
+function isProved({ package: owner, name, shared }: PlannedFile, { proofs }: TransferOptions) {
+  const { settledState, stored } = shared;
+  if (settledState === undefined || stored === undefined) return false;
+  return proofs.find({ package: owner, name, source: settledState }) === stored.text;
+}
+
+function remember({ package: owner, name, shared }: PlannedFile, { proofs }: TransferOptions) {
+  const { settledState, stored } = shared;
+  if (settledState === undefined || !stored?.isProof) return;
+  proofs.remember({ package: owner, name, source: settledState, stored: stored.text });
 }
 
 /** Reads a file, and uploads it meanwhile if it is to be sent. @param parts receives its part, even if it is damaged */
@@ -231,65 +246,46 @@ function sendAndCheck(
       try {
         parts.set(file, await transfer.storage.put(file.name, opened, onBytes));
       } catch (error) {
-        file.compared.stored = await requireSame(file, error, transfer);
+        if (!hasCode(error, 'conflict')) throw error;
+        // Another push, such as one that was killed, may have stored the same content first.
+        file.shared.stored = await findStored(file, transfer);
+        if (!file.shared.stored) throw error;
       }
     }
     return opened.check(onBytes);
   });
 }
 
-/** True if nothing is to be read: the package was valid when this file and the stored one were last found equal. */
-function isProved({ package: owner, name, compared }: PlannedFile, { proofs }: TransferOptions) {
-  const { settledState, stored } = compared;
-  if (settledState === undefined || stored === undefined) return false;
-  return proofs.find({ package: owner, name, source: settledState }) === stored.text;
-}
-
-function remember({ package: owner, name, compared }: PlannedFile, { proofs }: TransferOptions) {
-  const { settledState, stored } = compared;
-  if (settledState === undefined || !stored?.isProof) return;
-  proofs.remember({ package: owner, name, source: settledState, stored: stored.text });
-}
-
-async function makeVisible(file: PlannedFile, part: UnpublishedFile, transfer: TransferOptions) {
-  const { compared } = file;
-  const onPerhapsVisible = () => {
-    compared.visible = 'perhaps';
-  };
+/** Gives the part the name of its file, and notes what others see then. */
+async function makeVisible(
+  file: PlannedFile,
+  part: UnpublishedFile,
+  transfer: TransferOptions,
+): Promise<void> {
+  const { shared } = file;
   // Also a file that was absent before: another push may have stored one of that name meanwhile.
-  const replace = file.action === 'replace' || transfer.onConflict === 'replace';
+  const replace = transfer.onConflict === 'replace';
   transfer.assertHeld();
-  try {
-    compared.stored = await part.publish(replace, onPerhapsVisible);
-  } catch (error) {
-    compared.visible = visibilityAfter(error, file, transfer);
-    compared.stored = await requireSame(file, error, transfer);
-    await part.discard(error);
+  // That holds if `publish` throws, and if it is interrupted.
+  shared.visible = 'perhaps';
+  const published = await part.publish(replace);
+  switch (published.kind) {
+    case 'visible':
+      shared.stored = published.stored;
+      return;
+    case 'refused':
+      shared.visible = 'no';
+      throw published.error;
+    case 'conflict':
+      // As above, of another push.
+      shared.stored = await findStored(file, transfer);
+      if (!shared.stored) {
+        // Without replace, nothing was overwritten, and the file is that of the other push.
+        if (!replace) shared.visible = 'no';
+        throw published.error;
+      }
+      await part.discard(published.error).catch(() => {});
   }
-}
-
-/** Says if others see a file, after an error while it was made visible. */
-function visibilityAfter(
-  error: unknown,
-  { action, compared }: PlannedFile,
-  { clock }: TransferOptions,
-) {
-  // A new file that arrived wrong: the storage has removed it, or the error says what it has.
-  if (action === 'upload' && hasCode(error, 'failed')) return 'no';
-  // The request may have been sent, and the response was not waited for.
-  if (clock.signal.aborted) return 'perhaps';
-  return compared.visible;
-}
-
-/**
- * Returns what the storage has, if another push was first with the same content, such as one that was killed.
- * @throws the error otherwise
- */
-async function requireSame(file: PlannedFile, error: unknown, transfer: TransferOptions) {
-  if (!hasCode(error, 'conflict')) throw error;
-  const comparison = await compareAgain(file, transfer);
-  if (comparison.state !== 'same') throw error;
-  return comparison.stored;
 }
 
 /**
@@ -306,10 +302,9 @@ export async function findChanged(
   });
   const changed: string[] = [];
   for (const { file, text } of await Promise.all(looks)) {
-    if (text === file.compared.stored?.text) continue;
+    if (text === file.shared.stored?.text) continue;
     // Another push may have stored the same content again.
-    const { state } = await compareAgain(file, transfer);
-    if (state !== 'same') changed.push(file.name);
+    if (!(await findStored(file, transfer))) changed.push(file.name);
   }
   return changed;
 }

@@ -1,7 +1,7 @@
 // Tries what push does with a small file, which is removed again.
 
 import { randomBytes } from 'node:crypto';
-import { hasCode, ImgctlError } from '../errors.ts';
+import { ImgctlError } from '../errors.ts';
 import type { Storage, UnpublishedFile } from './storage.ts';
 import type { UploadSource } from './upload-file.ts';
 
@@ -49,13 +49,14 @@ async function showAndCompare(
   file: UploadSource,
 ) {
   try {
-    await part.publish(false, () => {});
+    const published = await part.publish(false);
+    if (published.kind === 'refused') throw published.error;
+    // After a conflict too: some storages say too little of a file to know it.
+    return await storage.compare(name, file);
   } catch (error) {
     await part.discard(error).catch(() => {});
-    // Some storages say too little of a file to know it: then its content is compared.
-    if (!hasCode(error, 'conflict')) throw error;
+    throw error;
   }
-  return storage.compare(name, file);
 }
 
 function sourceOf(bytes: Buffer): UploadSource {

@@ -205,8 +205,8 @@ describe('an upload to a folder', () => {
     const [name = ''] = readdirSync(folder);
     const bytes = readFileSync(path.join(folder, name)).reverse();
     writeFileSync(path.join(folder, name), bytes);
-    const { message } = await failure(part.publish(false, () => {}));
-    expect(message).toBe('the upload of web.ova failed: its temporary file is gone or was changed');
+    const message = 'the upload of web.ova failed: its temporary file is gone or was changed';
+    expect(await part.publish(false)).toMatchObject({ kind: 'refused', error: { message } });
     expect(readdirSync(folder)).toEqual([name]);
   });
 
@@ -237,8 +237,8 @@ describe('an upload to a folder', () => {
     const link = vi.spyOn(fs, 'link').mockRejectedValue(refusal);
     onTestFinished(() => link.mockRestore());
     const [first, second] = [await put(), await put()];
-    await first.publish(false, () => {});
-    await expect(second.publish(false, () => {})).rejects.toMatchObject({ code: 'conflict' });
+    await first.publish(false);
+    expect(await second.publish(false)).toMatchObject({ kind: 'conflict' });
     await second.discard(undefined);
     expect(readdirSync(folder)).toEqual(['web.ova']);
   });
@@ -263,7 +263,7 @@ describe('an upload to a folder', () => {
     sync.mockImplementation(async () => {
       flushed.push(readdirSync(folder));
     });
-    await (await put()).publish(false, () => {});
+    await (await put()).publish(false);
     expect(flushed).toEqual([[expect.stringMatching(/^\.imgctl/)], ['web.ova']]);
   });
 });

@@ -10,10 +10,11 @@ import type { Storage } from '../../../upload/storage.ts';
 import type { PlannedPackage, TransferOptions, UploadPackage } from '../../../upload/transfer.ts';
 import type { StorageFiles } from '../../upload-storage.ts';
 import type { PackageBatch } from '../package-batch.ts';
+import { brokenPackages } from './broken.ts';
 import { dryRunRows } from './dry-run.ts';
 import { type Pushed, reportUnsynced, type SyncOptions, syncPushed } from './sync-pushed.ts';
 import { syncedMark } from './synced-mark.ts';
-import { brokenPackages, planAll, type UploadOutcome, uploadAll } from './upload.ts';
+import { planAll, type UploadOutcome, uploadAll } from './upload.ts';
 
 /** What a push works with, once it has the storage for itself. */
 interface PushJob {
@@ -42,7 +43,7 @@ export async function pushPackages(
   const plan = await planAll(context, batch, job.packages, transfer);
   const outcome = await uploadAll(context, batch, plan, transfer);
   const { fatal, complete } = outcome;
-  const broken = brokenPackages(outcome, transfer);
+  const broken = brokenPackages(outcome.failed, transfer);
   for (const [name, files] of dryRun ? [] : broken) {
     const message = `${name} failed after these files became visible: ${files.join(', ')}`;
     context.tell({ kind: 'failure', message });

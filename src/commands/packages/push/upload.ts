@@ -89,65 +89,6 @@ export async function uploadAll(
   return outcome;
 }
 
-/**
- * Returns the failed packages that a sync would read by half, each with the names of its files that others see or may see:
- *
- *     descriptor    | disks                     | read by half
- *     --------------+---------------------------+------------------------------------------
- *     visible       | any                       | yes: it may name disks that are not there
- *     stored before | one that is replaced      | yes: the old descriptor with a new disk
- *     stored before | only new ones are visible | no: the old descriptor does not name them
- *     not stored    | any                       | no: no descriptor names them
- *
- * Also if another push has replaced one of the files at the same time: then they are of two pushes.
- *
- * `db.ovf` was stored. Its `disk.vmdk` is replaced, then the response for the new `db.ovf` is lost -> `db.ovf` is broken,
- * with `disk.vmdk` and `db.ovf (perhaps)`.
- */
-export function brokenPackages(
-  { failed }: UploadOutcome,
-  { onConflict }: Pick<TransferOptions, 'onConflict'>,
-): ReadonlyMap<string, readonly string[]> {
-  const broken = new Map<string, readonly string[]>();
-  for (const [failedPackage, error] of failed) {
-    const { name, files } = failedPackage;
-    const isConflict = hasCode(error, 'conflict');
-    if (isConflict && onConflict === 'replace') {
-      // Another push has replaced a file that this one had made visible.
-      const sentNames = files.filter(isSent).map((file) => file.name);
-      broken.set(name, sentNames);
-      continue;
-    }
-    // Without replace, a conflict means that a file in doubt is not visible: the storage has that of another push.
-    const visible = files.filter(isConflict ? isVisible : mayBeVisible);
-    if (isReadByHalf(failedPackage, visible)) broken.set(name, visible.map(describeVisible));
-  }
-  return broken;
-}
-
-/** @param visible the files of the package that others see or may see */
-function isReadByHalf({ name, files }: PlannedPackage, visible: readonly PlannedFile[]): boolean {
-  // The descriptor has the name of the package.
-  const descriptor = files.find((file) => file.name === name);
-  if (!descriptor) return false;
-  if (visible.includes(descriptor)) return true;
-  const wasStored = descriptor.compared.action !== 'upload';
-  // `compared` also tells what an earlier package has replaced that shares the disk.
-  return wasStored && visible.some(({ compared }) => compared.action === 'replace');
-}
-
-function isVisible({ compared }: PlannedFile): boolean {
-  return compared.visible === 'yes';
-}
-
-function mayBeVisible({ compared }: PlannedFile): boolean {
-  return compared.visible !== 'no';
-}
-
-function describeVisible(file: PlannedFile): string {
-  return isVisible(file) ? file.name : `${file.name} (perhaps)`;
-}
-
 async function uploadPackage(
   context: Context,
   each: PlannedPackage,

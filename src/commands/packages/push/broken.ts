@@ -1,0 +1,46 @@
+// Which packages of a push are broken: a sync would make an image of half of them.
+
+import { hasCode } from '../../../errors.ts';
+import type { PlannedFile, PlannedPackage, TransferOptions } from '../../../upload/transfer.ts';
+
+/**
+ * Returns the failed packages that a sync would read by half, each with the names of its files that others see or may see:
+ *
+ *     descriptor    | disks                     | read by half
+ *     --------------+---------------------------+------------------------------------------
+ *     visible       | any                       | yes: it may name disks that are not there
+ *     stored before | one that is replaced      | yes: the old descriptor with a new disk
+ *     stored before | only new ones are visible | no: the old descriptor does not name them
+ *     not stored    | any                       | no: no descriptor names them
+ *     another push has replaced one of the two  | yes: they may be of two pushes
+ *
+ * `db.ovf` was stored. Its `disk.vmdk` is replaced, then the response for the new `db.ovf` is lost -> `db.ovf` is broken,
+ * with `disk.vmdk` and `db.ovf (perhaps)`.
+ */
+export function brokenPackages(
+  failed: ReadonlyMap<PlannedPackage, unknown>,
+  { onConflict }: Pick<TransferOptions, 'onConflict'>,
+): ReadonlyMap<string, readonly string[]> {
+  const broken = new Map<string, readonly string[]>();
+  for (const [{ name, files }, error] of failed) {
+    const visible = files.filter(({ shared }) => shared.visible !== 'no');
+    const hasRival = onConflict === 'replace' && hasCode(error, 'conflict') && visible.length > 0;
+    // The descriptor has the name of the package.
+    const descriptor = files.find((file) => file.name === name);
+    if (hasRival || (descriptor && isReadByHalf(descriptor, visible)))
+      broken.set(name, visible.map(describeVisible));
+  }
+  return broken;
+}
+
+/** @param visible the files of the package that others see or may see */
+function isReadByHalf(descriptor: PlannedFile, visible: readonly PlannedFile[]): boolean {
+  if (visible.includes(descriptor)) return true;
+  const wasStored = descriptor.shared.before.state !== 'absent';
+  // An earlier package that shares the disk may have replaced it.
+  return wasStored && visible.some(({ shared }) => shared.before.state === 'different');
+}
+
+function describeVisible({ name, shared }: PlannedFile): string {
+  return shared.visible === 'yes' ? name : `${name} (perhaps)`;
+}

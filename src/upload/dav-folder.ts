@@ -1,0 +1,95 @@
+// The folder of a WebDAV storage: its files as the server shows them, and requests for them (RFC 4918).
+
+import { ImgctlError } from '../errors.ts';
+import { type HttpResponse, isSuccess } from '../http/message.ts';
+import { filesOf, withElements } from './dav-responses.ts';
+import { type createRequests, type StorageRequest, textBody } from './requests.ts';
+import { CHECK_URL, requireLength, storageError } from './responses.ts';
+import { arrivedWrong, LATE, notAFile, type StorageOptions } from './storage.ts';
+
+const NEEDED =
+  'the server must allow PROPFIND, PUT, MOVE and DELETE; nginx needs its module dav-ext';
+
+const PROPFIND = textBody(
+  '<?xml version="1.0" encoding="utf-8"?><propfind xmlns="DAV:"><prop><getcontentlength/><getetag/><getlastmodified/><resourcetype/></prop></propfind>',
+);
+
+export interface Dav extends Pick<StorageOptions, 'clock' | 'limit' | 'partsFile'> {
+  readonly requests: ReturnType<typeof createRequests>;
+  readonly address: string;
+  /** With a slash at its end. */
+  readonly folder: URL;
+  readonly urlOf: (name: string) => URL;
+  /** The URL of the folder for messages, without the slash. */
+  readonly place: string;
+  /** Parts that did not arrive as a whole; the server may still be writing them. */
+  readonly unfinished: Set<string>;
+  /** What was found out about the server: how many forms of Destination it refuses. */
+  readonly found: { refusedForms: number };
+}
+
+/**
+ * Returns the file if it has this size, perhaps some seconds late.
+ * @param at the name that the file has now
+ * @param name the name for the error
+ */
+export async function requireSize(dav: Dav, at: string, name: string, size: number) {
+  const file = await findFile(dav, at);
+  if (file?.size === size) return file;
+  // A server may show a file late, such as one whose disk is in a network.
+  await dav.clock.sleep(LATE, dav.clock.signal);
+  const late = await findFile(dav, at);
+  if (late?.size === size) return late;
+  throw arrivedWrong(name, late ? `${late.size} of ${size} bytes` : 'it is gone');
+}
+
+export async function findFile(dav: Dav, name: string) {
+  const [file] = await propfind(dav, dav.urlOf(name), 0);
+  if (!file) return undefined;
+  if (file.isFolder) throw notAFile(name, dav.address);
+  if (file.size !== undefined) return { ...file, size: file.size };
+  // Some servers leave getcontentlength out.
+  const head = await sendChecked(dav, { method: 'HEAD', url: dav.urlOf(name) });
+  return { ...file, size: requireLength(head, name) };
+}
+
+/** Returns the file or folder at a URL (depth 0), or also what is in the folder (1); none if it does not exist. */
+export async function propfind(dav: Dav, url: URL, depth: 0 | 1) {
+  const headers = { depth: `${depth}`, 'content-type': 'application/xml; charset=utf-8' };
+  const request = { method: 'PROPFIND', url, headers, body: PROPFIND, idempotent: true };
+  const response = await send(dav, request);
+  const { status, elements } = response;
+  // In the list of a folder, the failures are of entries that the user may not see; they are left out.
+  if (elements && (depth === 1 || isSuccess(response))) return filesOf(response, elements);
+  if (status === 404) return [];
+  if (status >= 400 && !isUnknownMethod(response)) throw storageError(response);
+  const message = `${dav.place} is not a WebDAV folder (${status})`;
+  const advice = status >= 400 ? `${CHECK_URL}; ${NEEDED}` : CHECK_URL;
+  throw new ImgctlError('bad-answer', message, { facts: advice, status });
+}
+
+/** Removes a file, if it exists. */
+export async function removeFile(dav: Dav, name: string): Promise<void> {
+  const request = { method: 'DELETE', url: dav.urlOf(name), idempotent: true };
+  await sendChecked(dav, request, [404]);
+}
+
+/** Sends a request. @throws ImgctlError for a status that is neither a success nor expected */
+export async function sendChecked(
+  dav: Dav,
+  request: StorageRequest,
+  expected: readonly number[] = [],
+): Promise<HttpResponse> {
+  const response = await send(dav, request);
+  if (isSuccess(response) || expected.includes(response.status)) return response;
+  const error = storageError(response);
+  throw isUnknownMethod(response) ? error.with({ facts: NEEDED }) : error;
+}
+
+function isUnknownMethod({ status }: HttpResponse): boolean {
+  return status === 405 || status === 501;
+}
+
+async function send({ requests }: Dav, request: StorageRequest) {
+  return withElements(await requests.send(request));
+}

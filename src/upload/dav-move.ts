@@ -1,0 +1,129 @@
+// Moves a part to the name of its file in a WebDAV storage, and finds out what the server then has (RFC 4918).
+
+import { hasCode, ImgctlError } from '../errors.ts';
+import { TransportError } from '../http/errors.ts';
+import { type Dav, findFile, propfind, requireSize, sendChecked } from './dav-folder.ts';
+import { REFUSALS } from './requests.ts';
+import { conflict, isRival, LATE, type Published, replacedError } from './storage.ts';
+
+const PASS_HOST =
+  'a proxy in front of the server must pass Host on; nginx: proxy_set_header Host $http_host';
+
+/** A part that arrived as a whole. */
+interface ArrivedPart {
+  readonly part: string;
+  /** The name of its file. */
+  readonly name: string;
+  /** The part as the server showed it. */
+  readonly sent: { readonly size: number; readonly etag: string };
+}
+
+/** What the response to MOVE says. */
+type Move =
+  | { readonly kind: 'moved' }
+  /** This request moved nothing, but an earlier attempt may have moved the part. */
+  | { readonly kind: 'failed'; readonly error: ImgctlError }
+  /** The server may have moved the part, or may move it later. */
+  | { readonly kind: 'lost'; readonly error: ImgctlError }
+  | Exclude<Published, { kind: 'visible' }>;
+
+/**
+ * Moves the part to its name, and looks where it is then, which decides:
+ *
+ *     MOVE              | part  | file of that name     | result
+ *     ------------------+-------+-----------------------+------------------------------------------------
+ *     refused, conflict | (neither is looked at)        | the same
+ *     failed            | there | (not looked at)       | refused
+ *     lost              | there | (not looked at)       | throws its error
+ *     moved             | there | (not looked at)       | throws: not renamed
+ *     any other         | gone  | none, or another size | throws: wrong size
+ *     any other         | gone  | another ETag          | conflict: some servers make a new ETag for a move
+ *     any other         | gone  | same ETag             | visible
+ *     moved             | gone  | no ETags              | visible
+ *     failed, lost      | gone  | no ETags              | visible; with replace a conflict: it may be the old file
+ */
+export async function publishPart(
+  dav: Dav,
+  arrived: ArrivedPart,
+  replace: boolean,
+): Promise<Published> {
+  const { part, name, sent } = arrived;
+  const move = await movePart(dav, arrived, replace);
+  if (move.kind === 'refused' || move.kind === 'conflict') return move;
+  if (await findFile(dav, part)) {
+    if (move.kind === 'failed') return { ...move, kind: 'refused' };
+    throw move.kind === 'lost' ? move.error : notRenamed(dav, arrived);
+  }
+  // Servers check and move in two steps, so that another push may still move its file over this one.
+  if (!replace && (await mayHaveRival(dav, part))) await dav.clock.sleep(LATE, dav.clock.signal);
+  const { etag, text } = await requireSize(dav, name, name, sent.size);
+  // The part may have been removed instead of moved.
+  const mayBeOld = replace && move.kind !== 'moved' && etag === '';
+  if (etag !== sent.etag || mayBeOld)
+    return { kind: 'conflict', error: replacedError(name, dav.address, replace) };
+  // No proof, since only the size was checked: the next push compares the content.
+  return { kind: 'visible', stored: { text, isProof: false } };
+}
+
+async function movePart(dav: Dav, arrived: ArrivedPart, replace: boolean): Promise<Move> {
+  const { address, clock } = dav;
+  try {
+    await sendMove(dav, arrived, replace);
+    return { kind: 'moved' };
+  } catch (error) {
+    // After an interrupt, nobody waits for the response.
+    if (!(error instanceof ImgctlError) || clock.signal.aborted) throw error;
+    const { name } = arrived;
+    const isTaken = error.status === 412 && !replace;
+    if (isTaken && (await findFile(dav, name)))
+      return { kind: 'conflict', error: conflict(name, address) };
+    return { kind: kindOf(error), error };
+  }
+}
+
+function kindOf(error: ImgctlError): 'refused' | 'failed' | 'lost' {
+  if (error instanceof TransportError) return error.sent ? 'lost' : 'refused';
+  // A proxy did not wait for the server, which may go on.
+  if (error.status === 502 || error.status === 504) return 'lost';
+  // If an earlier attempt moved the part, it is not found, or its lock comes too late.
+  return hasCode(error, 'server-error', 'locked', 'not-found') ? 'failed' : 'refused';
+}
+
+/** What servers answer to a form of Destination that they do not accept, or once the part is gone. */
+const NEXT_FORM = [400, 404, 502];
+
+/**
+ * A server behind a proxy may refuse the scheme of its users in Destination: the path alone and http are tried too.
+ * @throws ImgctlError of the first form
+ */
+async function sendMove(dav: Dav, { part, name }: ArrivedPart, replace: boolean): Promise<void> {
+  const { found, urlOf } = dav;
+  const { href, pathname } = urlOf(name);
+  const forms = [...new Set([href, pathname, href.replace(/^https:/, 'http:')])];
+  const overwrite = replace ? 'T' : 'F';
+  let first: ImgctlError | undefined;
+  for (const destination of forms.slice(found.refusedForms)) {
+    const headers = { destination, overwrite };
+    try {
+      await sendChecked(dav, { method: 'MOVE', url: urlOf(part), headers, refusals: REFUSALS });
+      found.refusedForms = forms.indexOf(destination);
+      return;
+    } catch (error) {
+      if (!(error instanceof ImgctlError && NEXT_FORM.includes(error.status ?? 0))) throw error;
+      first ??= error.status === 502 ? error.with({ facts: PASS_HOST }) : error;
+    }
+  }
+  throw first;
+}
+
+function notRenamed({ address }: Dav, { part, name }: ArrivedPart): ImgctlError {
+  const advice = 'ask the administrators of the storage';
+  const message = `${address} did not rename ${part} to ${name}`;
+  return new ImgctlError('bad-answer', message, { facts: advice });
+}
+
+/** True if another push may be uploading a file of that name: one does, or the folder cannot be listed. */
+async function mayHaveRival(dav: Dav, part: string): Promise<boolean> {
+  const files = await propfind(dav, dav.folder, 1).catch(() => undefined);
+  return files?.some(({ name }) => isRival(name, part)) ?? true;
+}
