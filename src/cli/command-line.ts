@@ -11,37 +11,40 @@ import { attempt } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { GLOBAL_OPTIONS, HELP_OPTION, VERSION_OPTION } from './command.ts';
 import {
-  type ArgumentDeclaration,
   argumentTerm,
   type CommandDeclaration,
+  commandNames,
   defaultOf,
   type OptionDeclaration,
   type Outcome,
   optionName,
   optionTerm,
 } from './declarations.ts';
-import { checkTyped, commandNames, readTyped, type TypedLine } from './typed.ts';
+import { checkTyped, readTyped, type TypedLine } from './typed.ts';
 
 type Env = Io['env'];
 
 /** What a command line asks for. */
 export interface CommandLine extends RunOptions {
-  /** Runs the command, or prints help or the version. @throws ImgctlError, also if the command line is wrong */
+  /** Runs the command, or prints help or the version. @throws ImgctlError, also if the line is wrong */
   act(context: Context): Outcome;
 }
 
-/** How the parse of commander ended. */
-type End =
+/** The command that commander has found, or why it has stopped: in most cases a CommanderError. */
+type Parsed =
   | {
-      readonly kind: 'found';
+      readonly kind: 'run';
       readonly command: Command;
       readonly declaration: Partial<CommandDeclaration>;
       readonly run: NonNullable<CommandDeclaration['run']>;
     }
-  /** Commander throws for wrong usage of a command, and also for its help and for the version. */
-  | { readonly kind: 'stopped'; readonly command: Command; readonly error: CommanderError }
-  /** The kind of a value refused it. */
-  | { readonly kind: 'failed'; readonly error: unknown };
+  | { readonly kind: 'error'; readonly error: unknown };
+
+/** What the line leads to. A misuse gets its message in usage-error.ts. */
+type LineOutcome =
+  | Parsed
+  | { readonly kind: 'version' | 'help' }
+  | { readonly kind: 'misuse'; readonly stop: CommanderError | undefined };
 
 /** Parses a command line, and does nothing else. */
 export function readCommandLine(
@@ -52,20 +55,14 @@ export function readCommandLine(
   const typed = readTyped(commands, argv);
   const { error: misread } = attempt(() => checkTyped(typed, cwd));
   const tree = new CommandTree(commands, argv, env);
-  const end = tree.parse();
+  const parsed = tree.parse();
   // Even a failed parse has read the options before the error, such as --json.
   const { options, given } = globalsOf(tree.root);
-  const failed = (error: unknown): CommandLine => {
-    return { ...options, given, act: () => Promise.reject<undefined>(error) };
-  };
-  if (misread) return failed(misread);
-  if (end.kind === 'failed' && !typed.unknown) return failed(end.error);
-  if (end.kind !== 'found') {
-    return { ...options, given, act: (context) => explain(context, tree, end, commands, typed) };
+  const outcome = outcomeOf(typed, misread, parsed, options);
+  if (outcome.kind !== 'run') {
+    return { ...options, given, act: (context) => answer(context, outcome, typed, tree) };
   }
-  const { json, output = 'json' } = options;
-  if (json && output !== 'json') return failed(incompatible('--json', `--output ${output}`));
-  const { command, declaration, run } = end;
+  const { command, declaration, run } = outcome;
   const own = valuesOf(command, declaration.options);
   return {
     ...options,
@@ -73,6 +70,82 @@ export function readCommandLine(
     needsNoSettings: declaration.needsNoSettings,
     act: (context) => run(context, own.options, ...command.processedArgs),
   };
+}
+
+/**
+ * Decides between what was typed and what commander made of it. The first row that applies counts:
+ *
+ *     images list –n 5                  error: commander would take a typeset dash for a word
+ *     images list -n x --version         version
+ *     images list --bogus -h, help list  help; also images, which is a group
+ *     images list --bogus -n x           misuse: unknown option
+ *     imags list, images lock add        misuse: what commander says
+ *     images list -n x                   error: of the value
+ *     images list --json -o csv          error: two formats
+ *     images list -n 5                   run
+ */
+function outcomeOf(
+  typed: TypedLine,
+  misread: unknown,
+  parsed: Parsed,
+  { json, output }: Readonly<Record<string, unknown>>,
+): LineOutcome {
+  const isTyped = (each: OptionDeclaration) => typed.words.some(({ option }) => option === each);
+  const error = parsed.kind === 'error' ? parsed.error : undefined;
+  const stop = error instanceof CommanderError ? error : undefined;
+  if (misread) return { kind: 'error', error: misread };
+  if (isTyped(VERSION_OPTION)) return { kind: 'version' };
+  if (isTyped(HELP_OPTION) || typed.path[0] === 'help' || stop?.code === 'commander.help') {
+    return { kind: 'help' };
+  }
+  if (stop || typed.unknown) return { kind: 'misuse', stop };
+  if (parsed.kind === 'run' && json && output !== undefined && output !== 'json') {
+    return { kind: 'error', error: incompatible('--json', `--output ${output}`) };
+  }
+  return parsed;
+}
+
+/** Prints the version or a page of help. @throws the error of any other outcome */
+async function answer(
+  context: Context,
+  outcome: Exclude<LineOutcome, { kind: 'run' }>,
+  typed: TypedLine,
+  tree: CommandTree,
+): Promise<void> {
+  switch (outcome.kind) {
+    case 'version':
+      return context.console.print(`${version}\n`);
+    case 'help': {
+      const { showPage } = await import('./help-page.ts');
+      return showPage(context, tree, pageAsked(typed));
+    }
+    case 'misuse': {
+      const { usageError } = await import('./usage-error.ts');
+      throw usageError(typed, outcome.stop);
+    }
+    case 'error':
+      throw outcome.error;
+  }
+}
+
+/**
+ * Returns the names of the page: `images list` for `images list -h` and `help images list`, `images` for `images help`.
+ * It is empty for the page of imgctl. What follows a group is no command, and help has an error for it.
+ */
+function pageAsked({ path, rest, command, words }: TypedLine): readonly string[] {
+  const names = command.subcommands ? [...path, ...rest] : path;
+  if (names[0] !== 'help') return names.filter((name) => name !== 'help');
+  const isOfHelp = names.length === 1 && words.some(({ option }) => option === HELP_OPTION);
+  return isOfHelp ? names : names.slice(1);
+}
+
+/** Returns the global options, and the settings that they give. */
+function globalsOf(root: Command) {
+  const { options, given } = valuesOf(root, GLOBAL_OPTIONS);
+  if (options.json && options.output === undefined) {
+    given.set('output', new Given('json', 'json', '--json'));
+  }
+  return { options, given };
 }
 
 /** Returns the options as the command receives them, and those that are settings, with their texts. */
@@ -90,105 +163,48 @@ function valuesOf(command: Command, declared: readonly OptionDeclaration[] = [])
   return { options, given };
 }
 
-function globalsOf(root: Command) {
-  const { options, given } = valuesOf(root, GLOBAL_OPTIONS);
-  const { output = 'json' } = options;
-  if (options.json && output === 'json') {
-    given.set('output', new Given('json', 'json', '--json'));
-  }
-  return { options, given };
-}
-
-/** Prints the help or the version for which commander stopped. @throws ImgctlError usage */
-async function explain(
-  context: Context,
-  tree: CommandTree,
-  end: Exclude<End, { kind: 'found' }>,
-  commands: readonly CommandDeclaration[],
-  typed: TypedLine,
-): Promise<void> {
-  const code = end.kind === 'stopped' ? end.error.code : 'failed';
-  if (code === 'commander.version') return context.console.print(`${version}\n`);
-  if (isHelp(code, typed)) {
-    const { showPage } = await import('./help-page.ts');
-    return showPage(context, { root: tree.root, commands }, pathAsked(typed));
-  }
-  const { unknownOption, usageError } = await import('./usage-error.ts');
-  // Commander may mind a value behind an unknown option first.
-  if (typed.unknown && OPTION_ERRORS.includes(code)) {
-    throw unknownOption(typed, typed.unknown, commands);
-  }
-  if (end.kind === 'failed') throw end.error;
-  throw usageError(end.error, end.command, pathOf(end.command), typed.command);
-}
-
-const OPTION_ERRORS = ['failed', 'commander.unknownOption', 'commander.optionMissingArgument'];
-
-function isHelp(code: string, { unknown, words, path }: TypedLine): boolean {
-  if (code === 'commander.help' || code === 'commander.helpDisplayed') return true;
-  // Commander knows neither -hq nor the options of a command behind `help`.
-  const isAsked = path[0] === 'help' || words.some(({ option }) => option === HELP_OPTION);
-  return code === 'commander.unknownOption' && unknown === undefined && isAsked;
-}
-
-/**
- * Returns the command that help is asked for: `images list` for `-h images list -n 5` and for `help images list`. What
- * follows a group is no command: help has an error for it.
- */
-function pathAsked({ path, rest, command, words }: TypedLine): readonly string[] {
-  const asked = [...path, ...(command.subcommands ? rest : [])];
-  // The page of help itself.
-  if (asked.length === 1 && words.some(({ option }) => option === HELP_OPTION)) return asked;
-  const at = asked.indexOf('help');
-  return asked.filter((_, index) => index !== at);
-}
-
-function pathOf(command: Command): string[] {
-  return command.parent ? [...pathOf(command.parent), command.name()] : [];
-}
-
 /** The commands as commander parses them. */
 class CommandTree {
   readonly root: Command;
-  readonly #words: readonly string[];
+  readonly commands: readonly CommandDeclaration[];
+  readonly #argv: readonly string[];
   readonly #env: Env;
   /** What commander calls back with. */
-  #end: End = { kind: 'failed', error: new Error('commander found no command') };
+  #parsed: Parsed = { kind: 'error', error: new Error('commander found no command') };
 
-  constructor(commands: readonly CommandDeclaration[], words: readonly string[], env: Env) {
-    this.#words = words;
+  constructor(commands: readonly CommandDeclaration[], argv: readonly string[], env: Env) {
+    this.commands = commands;
+    this.#argv = argv;
     this.#env = env;
     this.root = rootCommand(env);
     this.#declare(this.root, { subcommands: commands });
   }
 
-  parse(): End {
+  parse(): Parsed {
     try {
-      this.root.parse(this.#words, { from: 'user' });
+      this.root.parse(this.#argv, { from: 'user' });
     } catch (error) {
-      if (!(error instanceof CommanderError)) return { kind: 'failed', error };
+      return { kind: 'error', error };
     }
-    return this.#end;
+    return this.#parsed;
   }
 
   #declare(command: Command, declaration: Partial<CommandDeclaration>): void {
-    const { subcommands, hidden, run } = declaration;
-    command.exitOverride((error) => {
-      this.#end = { kind: 'stopped', command, error };
-      throw error;
-    });
-    for (const each of declaration.arguments ?? []) command.addArgument(argumentOf(each, command));
+    const { subcommands, run } = declaration;
+    command.exitOverride();
+    for (const each of declaration.arguments ?? []) {
+      command.addArgument(new Argument(argumentTerm(each), each.description));
+    }
     for (const each of declaration.options ?? []) command.addOption(optionOf(each, this.#env));
-    if (hidden) command.allowUnknownOption();
     for (const each of subcommands ?? []) {
       const below = addCommand(command, each);
       // To declare the others would take time.
-      const isNamed = commandNames(each).some((name) => this.#words.includes(name));
+      const isNamed = commandNames(each).some((name) => this.#argv.includes(name));
       if (isNamed) this.#declare(below, each);
     }
     if (run) {
       command.action(() => {
-        this.#end = { kind: 'found', command, declaration, run };
+        this.#parsed = { kind: 'run', command, declaration, run };
       });
     } else if (subcommands === undefined) {
       // The command help itself.
@@ -242,12 +258,4 @@ function optionOf(declaration: OptionDeclaration, env: Env): Option {
   if (implies) option.implies(implies);
   if (conflicts) option.conflicts([...conflicts]);
   return option;
-}
-
-function argumentOf(declaration: ArgumentDeclaration, command: Command): Argument {
-  const argument = new Argument(argumentTerm(declaration), declaration.description);
-  const { value } = declaration;
-  if (value?.words === undefined) return argument;
-  const name = ['imgctl', ...pathOf(command)].join(' ');
-  return argument.argParser((text) => value.parse(text, name));
 }

@@ -88,13 +88,13 @@ export type Parsed<Options extends readonly OptionDeclaration[]> = Defaults<Opti
   > as NameOf<Option>]?: OptionValue<Option>;
 };
 
-/** What a command receives for its arguments: an array if one is variadic, undefined if it is optional and missing. */
+/** What a command receives for its arguments: texts if one is variadic, undefined if it is optional and missing. */
 export type Words<Arguments extends readonly ArgumentDeclaration[]> = {
   [Index in keyof Arguments]: Arguments[Index] extends { readonly variadic: true }
-    ? readonly ValueOf<Arguments[Index]>[]
+    ? readonly string[]
     : Arguments[Index] extends { readonly required: true }
-      ? ValueOf<Arguments[Index]>
-      : ValueOf<Arguments[Index]> | undefined;
+      ? string
+      : string | undefined;
 };
 
 /** Returns the value of an option that is not given; undefined if a variable or setting decides, or there is none. */
@@ -172,4 +172,32 @@ export function exitCodesOf({ exitCodes = [] }: CommandDeclaration): number[] {
 export function argumentTerm({ name, required, variadic }: ArgumentDeclaration): string {
   const text = variadic ? `${name}...` : name;
   return required ? `<${text}>` : `[${text}]`;
+}
+
+/** `['-o', '--output']` */
+export function flagsOf({ flags }: Pick<OptionDeclaration, 'flags'>): readonly string[] {
+  return (flags.split(' <')[0] ?? '').split(', ');
+}
+
+/** `--output` */
+export function longFlag(option: OptionDeclaration): string {
+  return flagsOf(option).at(-1) ?? '';
+}
+
+/** All names that a command can be typed with. */
+export function commandNames(declaration: CommandDeclaration): readonly string[] {
+  const { name, aliases = [], otherNames = [] } = declaration;
+  return [name, ...aliases, ...otherNames];
+}
+
+export function findSubcommand(
+  { subcommands = [] }: Partial<CommandDeclaration>,
+  name: string,
+): CommandDeclaration | undefined {
+  return subcommands.find((each) => commandNames(each).includes(name));
+}
+
+/** True if the command searches images for words. */
+export function takesSearchWords(command: Partial<CommandDeclaration>): boolean {
+  return command.arguments?.some(({ name }) => name === 'text') ?? false;
 }

@@ -1,10 +1,21 @@
-// Guesses what people meant who know other programs.
+// Guesses what people meant who know other programs, such as hcloud, gh, aws, openstack, doctl and rclone.
 
-import { type Advice, adviceOf, GUESSES, type Place, phrasesOf } from './guess-table.ts';
+import { tryOr } from '../errors.ts';
+import { type Facts, hint, imgctl } from '../facts.ts';
+import { shellQuote } from '../words.ts';
+import { flagsOf, longFlag, type OptionDeclaration } from './declarations.ts';
+
+type Advice = string | Facts;
+
+/** Returns advice for the words behind a phrase: none if one of them could be the password of a URL. */
+type Guess = Advice | ((words: readonly string[]) => Advice | undefined);
+
+/** Typed phrases, separated by commas, and what they mean. */
+type Row = readonly [typed: string, guess: Guess];
 
 /**
- * Guesses what was meant with words that are no command, or too many: the first two words behind the path are tried, then
- * one, then the path alone. `get image web.ova` is `get image`, behind which `web.ova` was typed.
+ * Guesses what words mean that are no command, or too many. The first two words behind the path are tried, then one,
+ * then the path alone: `get image web.ova` is the phrase `get image`, with `web.ova` behind it.
  */
 export function guess(path: readonly string[], typed: readonly string[]): Advice | undefined {
   for (const count of [2, 1, 0]) {
@@ -12,35 +23,219 @@ export function guess(path: readonly string[], typed: readonly string[]): Advice
     const behind = typed.slice(count);
     const words = behind.every(isPlain) ? behind : [];
     const advice =
-      find([...path, phrase].join(' ').trim(), words, { path }) ??
-      (path.join() === 'images' ? find(phrase, words, { path }) : undefined);
+      adviceFor([...path, phrase].join(' ').trim(), words) ??
+      (path.join() === 'images' ? adviceFor(phrase, words) : undefined);
     if (advice !== undefined) return advice;
   }
   return undefined;
 }
 
-/** Guesses what was meant with an unknown option. @param value behind it. @param place has what else was typed */
-export function guessOption(
-  path: readonly string[],
-  unknown: string,
-  value: string | undefined,
-  place: Required<Omit<Place, 'path'>>,
-): Advice | undefined {
-  const words = value !== undefined && isPlain(value) ? [value] : [];
-  const where = { ...place, path };
-  // A row for one command makes a whole command: it keeps what else was typed.
-  return (
-    find([...path, unknown].join(' '), [...words, ...place.others], where) ??
-    find(unknown, words, where)
-  );
+/** Guesses what an option means that the command does not have, from the options that it has. */
+export function guessOption(typed: {
+  readonly path: readonly string[];
+  readonly flag: string;
+  readonly value: string | undefined;
+  readonly others: readonly string[];
+  readonly options: readonly OptionDeclaration[];
+}): Advice | undefined {
+  const { path, flag, options, others } = typed;
+  const value = typed.value !== undefined && isPlain(typed.value) ? [typed.value] : [];
+  // A phrase with a command makes a whole command, which keeps what else was typed.
+  const advice = adviceFor([...path, flag].join(' '), [...value, ...others]);
+  return advice ?? adviceFor(flag, value) ?? renamed(flag, value[0], options);
 }
 
-/** True if a word may be shown: one with other characters could be the password of a URL. */
+/** True if a word may be shown: a word with other characters could be the password of a URL. */
 export function isPlain(word: string): boolean {
   return /^[\p{L}\p{N}/][\p{L}\p{N}._:,/ -]{0,59}$/u.test(word);
 }
 
-function find(phrase: string, words: readonly string[], place: Place): Advice | undefined {
-  const row = GUESSES.find((each) => phrasesOf(each).includes(phrase));
-  return row && adviceOf(row.advice, words, place);
+function adviceFor(phrase: string, words: readonly string[]): Advice | undefined {
+  const [, found] = GUESSES.find(([typed]) => typed.split(', ').includes(phrase)) ?? [];
+  return typeof found === 'function' ? found(words) : found;
 }
+
+/** Returns advice to use an option of the command, with the value that was typed if the option accepts it. */
+function renamed(
+  typed: string,
+  value: string | undefined,
+  options: readonly OptionDeclaration[],
+): Advice | undefined {
+  for (const [phrases, flag, advice] of RENAMED) {
+    const option = options.find((each) => flagsOf(each).includes(flag));
+    if (option && phrases.split(', ').includes(typed)) return advice ?? useOption(option, value);
+  }
+  return undefined;
+}
+
+/** `use --limit 5`, or `use --limit N` without a valid value; `use --wait` for an option that takes none. */
+function useOption(option: OptionDeclaration, value: string | undefined): string {
+  const flag = longFlag(option);
+  const [, placeholder] = /<(.+)>/.exec(option.flags) ?? [];
+  if (placeholder === undefined) return `use ${flag}`;
+  const isValid = value !== undefined && tryOr(() => [option.value?.parse(value, flag)], undefined);
+  return `use ${flag} ${shellQuote(isValid ? value : placeholder.toUpperCase())}`;
+}
+
+const use = (...words: readonly string[]) => hint`use: ${imgctl(...words)}`;
+
+/** Puts the words that were typed behind the command, or a placeholder if there are none. */
+const useWith =
+  (command: string, ...placeholder: readonly string[]): Guess =>
+  (words) =>
+    use(...command.split(' '), ...(words.length > 0 ? words : placeholder));
+
+const fileIn = (words: readonly string[]) => words.find((word) => word.includes('.')) ?? 'FILE';
+
+/**
+ * Commands and options: alone, or behind a command. No phrase has two rows. A verb alone counts behind `images` too:
+ * `list` is also `images list`. `setting KEY` is a key that is no setting.
+ */
+export const GUESSES: readonly Row[] = [
+  // Images
+  ['list, ls, search, find, list images, get images, search images', useWith('images list')],
+  ['images list --name, images list --search', useWith('images list')],
+  ['get, describe, show, view, get image, show image', useWith('images get', 'ID')],
+  ['images inspect, images diff, images compare', useWith('images get', 'ID')],
+  ['my-images get, my-images show, my-images describe', useWith('images get --mine', 'ID')],
+  ['mine, my images, images list --private, images list --own', useWith('my-images')],
+  ['latest, newest, images list --latest, images list --newest', useWith('images latest')],
+  ['images latest --name, images latest --os', useWith('images latest')],
+  ['count, images list --count', (words) => hint`${use('images', 'list', '-q', ...words)} | wc -l`],
+  ['changes, diff, watch, images log, images list --watch', useWith('images changes')],
+  ['images changes --since', useWith('images list --since', 'TIME')],
+  ['snapshot, export, save, backup', (words) => use('images', 'snapshot', fileIn(words))],
+  [
+    'delete, remove, rm, rmi, destroy, delete image, my-images delete, my-images remove, my-images rm',
+    hint`public images cannot be deleted; to delete one of yours, remove its file from the storage, then run: ${imgctl('sync')}`,
+  ],
+  [
+    'edit, rename, mv, tag, update image, images update, my-images update, my-images rename',
+    (words) =>
+      hint`images cannot be changed; upload a new file with: ${imgctl('push', fileIn(words), '--on-conflict', 'replace')}`,
+  ],
+  ['lock, pin, hold', useWith('images lock add', 'NAME')],
+  ['unlock, unpin, unhold', useWith('images lock remove', 'NAME')],
+  ['locks, list locks, lock list', use('images', 'lock', 'list')],
+  ['images lock get, images lock show', useWith('images get --lock', 'NAME')],
+
+  // Packages and sync requests
+  [
+    'upload, add, create, import, put, push, cp, copy, upload image, create image, import image',
+    (words) => use('push', fileIn(words)),
+  ],
+  [
+    'my-images upload, my-images add, my-images create, my-images push',
+    (words) => use('push', fileIn(words)),
+  ],
+  [
+    'check, verify, test',
+    (words) => hint`${use('validate', fileIn(words))}, or for the setup: ${imgctl('doctor')}`,
+  ],
+  ['wait, sync wait, sync watch', useWith('sync-status --wait')],
+  ['status, sync status, sync show, sync get', useWith('sync-status')],
+  ['sync', ([id = '']) => (/^\d+$/.test(id) ? use('sync-status', id) : undefined)],
+  ['history, log, logs, jobs, tasks, sync list, sync ls', use('sync-status', '--list')],
+  ['cancel, sync cancel, sync stop', 'a sync request cannot be cancelled'],
+
+  // Login, profiles and settings
+  ['auth login, sso login', use('login')],
+  ['auth logout, sso logout', use('logout')],
+  ['auth token', use('token')],
+  ['auth, auth status, me, info, account, context active', use('whoami')],
+  ['profile current, profile active, profile show', use('whoami')],
+  ['login', use('login', '--username', 'USER')],
+  [
+    'configure, init, setup, config add, config create',
+    hint`${use('login')}, or ${imgctl('config', 'set', 'KEY', 'VALUE')}`,
+  ],
+  ['settings, configure list, config -l', use('config', 'list')],
+  ['config list', useWith('config get', 'NAME')],
+  [
+    'config edit, config --edit, config -e, profile rename',
+    hint`edit the file that this command prints: ${imgctl('config', 'path')}`,
+  ],
+  ['context, contexts, context list, auth list', use('profile', 'list')],
+  ['use, switch, context use, auth switch', useWith('profile use', 'NAME')],
+  ['profile set, setting profile', useWith('profile use', 'NAME')],
+  ['context delete', useWith('profile delete', 'NAME')],
+  ['context create, profile add, profile create, profile new', useWith('login --profile', 'NAME')],
+  [
+    'env, environment, --proxy, --token, --password, --pass, login -p, setting proxy, setting token, setting password',
+    hint`set a variable such as IMGCTL_PASSWORD, IMGCTL_TOKEN or HTTPS_PROXY; see: ${imgctl('help', 'environment')}`,
+  ],
+
+  // Other commands
+  ['upgrade, update', 'upgrade it the way you installed it: see the README'],
+  [
+    'download, pull, install, server, servers, vm, instance, instances, deploy, run, start, boot',
+    'the service itself deploys images; imgctl lists, checks and uploads them, and downloads none',
+  ],
+  ['curl, request, api get, api GET', useWith('api', '/v2')],
+  ['completion -s, completion --shell', useWith('completion', 'SHELL')],
+  ['help json, help yaml, help csv', use('help', 'output')],
+
+  // Options
+  [
+    '-y, --yes, --no-input, --no-pager, --headers, images list --public, images list -i, push --wait, sync --no-wait',
+    'omit it: it is the default',
+  ],
+  [
+    'sync start, sync run, mcp start, mcp serve, emulator start, token get, token create',
+    'omit it: it is the default',
+  ],
+  [
+    '--jq, --query, --template, images changes --get, images changes --columns, images changes -c',
+    'use --json, and pipe it to jq',
+  ],
+  [
+    'images get --url',
+    hint`use --get path, or list URLs with: ${imgctl('images', 'list', '--urls')}`,
+  ],
+  [
+    '--recursive, --mirror, push -r, push --delete, validate -r, inspect -r',
+    'name the files, such as *.ova; push deletes none',
+  ],
+  [
+    '--insecure, -k, --no-verify-ssl, --no-check-certificate, --cacert, --ca-cert, --ca-bundle',
+    (words) =>
+      hint`certificates are always verified; to trust a private authority: ${imgctl('config', 'set', 'ca-file', fileIn(words))}`,
+  ],
+];
+
+/** Options that have another name here, if the command has that option; with other advice than to use it. */
+export const RENAMED: readonly (readonly [typed: string, option: string, advice?: Advice])[] = [
+  ['--max-items, --max-results, --max, --head, --top', '--limit'],
+  ['--all, -a, -A, --no-paginate', '--limit', 'every image is listed; to list fewer, use -n 100'],
+  ['--page-size, --pagesize', '--per-page'],
+  [
+    '--selector, -l, --where, --id, --label, --folder, --regex',
+    '--filter',
+    hint`use -f FIELD=VALUE; see: ${imgctl('help', 'filters')}`,
+  ],
+  ['--exclude, --not', '--filter', "use -f 'name!~WORD'"],
+  [
+    '--before, --older-than, --after, --newer-than',
+    '--filter',
+    "use -f 'updated_on<30d', or -f 'updated_on>=30d' for newer ones",
+  ],
+  ['--sort-by, --order-by, --order, --reverse, -r, --desc', '--sort'],
+  ['--fields, --field, --wide, --full', '--columns'],
+  ['--format, --csv, --yaml, --tsv, --table', '--output'],
+  ['--path', '--get', 'use --get path'],
+  ['--follow, --watch, -w, -f', '--wait'],
+  ['--async, --detach, -d', '--no-wait'],
+  ['-n, --simulate, --check', '--dry-run'],
+  ['--overwrite, --force, --replace', '--on-conflict', 'use --on-conflict replace'],
+  ['--transfers, --jobs, -j, --threads, --concurrency', '--parallel'],
+  ['--dest, --destination, --target, --bucket', '--to'],
+  ['--url, --server, --host, --endpoint, --endpoint-url', '--base-url'],
+  ['--context, --account', '--profile'],
+  ['--max-time, --connect-timeout, --request-timeout', '--timeout'],
+  [
+    '--verbose, -v, --trace, --silent',
+    '--debug',
+    'use --debug to trace requests, -q for less output, or -V for the version',
+  ],
+  ['--no-color', '--color', 'use --color never'],
+];

@@ -9,10 +9,15 @@ import { wrapWords } from '../output/text.ts';
 import { nearest } from '../spelling.ts';
 import { shorten } from '../words.ts';
 import { ALL_GLOBAL_OPTIONS } from './command.ts';
-import { type Block, type CommandDeclaration, type Term, UNLISTED } from './declarations.ts';
+import {
+  type Block,
+  type CommandDeclaration,
+  findSubcommand,
+  type Term,
+  UNLISTED,
+} from './declarations.ts';
 import { guess } from './guesses.ts';
 import { PAGES, TOPIC_NAMES, TOPICS } from './topics.ts';
-import { commandNames } from './typed.ts';
 
 const GLOBAL_FLAGS = ALL_GLOBAL_OPTIONS.map(({ flags }) => flags.split(/[ ,]/, 1)[0]).join(', ');
 
@@ -71,7 +76,7 @@ function findPage(
   let page: CommandDeclaration = { ...ROOT_PAGE, subcommands: commands };
   const path: string[] = [];
   for (const word of words) {
-    const found = page.subcommands?.find((each) => commandNames(each).includes(word));
+    const found = findSubcommand(page, word);
     if (found === undefined) throw unknownPage(page, path, words);
     path.push(found.name);
     command = command.commands.find((each) => each.name() === found.name) ?? command;

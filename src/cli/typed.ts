@@ -6,7 +6,14 @@ import { ImgctlError } from '../errors.ts';
 import { FIELDS } from '../query/fields.ts';
 import { shellQuote } from '../words.ts';
 import { ALL_GLOBAL_OPTIONS } from './command.ts';
-import type { CommandDeclaration, OptionDeclaration } from './declarations.ts';
+import {
+  type CommandDeclaration,
+  commandNames,
+  flagsOf,
+  longFlag,
+  type OptionDeclaration,
+  takesSearchWords,
+} from './declarations.ts';
 
 /** A word before `--`, or a part of it: `--filter=a` is an option and a value. */
 interface TypedWord {
@@ -149,49 +156,27 @@ export function divide(word: string): [flag: string, value: string | undefined] 
   return [flag, value];
 }
 
-/** `['-o', '--output']` */
-export function flagsOf({ flags }: Pick<OptionDeclaration, 'flags'>): readonly string[] {
-  return (flags.split(' <')[0] ?? '').split(', ');
-}
-
-/** `--output` */
-export function longFlag(option: OptionDeclaration): string {
-  return flagsOf(option).at(-1) ?? '';
-}
-
-export function commandNames(declaration: CommandDeclaration): readonly string[] {
-  const { name, aliases = [], otherNames = [] } = declaration;
-  return [name, ...aliases, ...otherNames];
-}
-
 /**
- * Refuses what commander would take for something else than was meant: dashes and quotes of typesetters, fields behind
- * --json, and words that begin with a dash. (The shells complete words behind `--`, which may be anything.)
+ * Refuses what commander would take for something else than was meant.
  * @throws ImgctlError usage
  */
-export function checkTyped({ command, words, unknown }: TypedLine, cwd: string): void {
-  const [oneDash = ''] = words[unknown?.index ?? -1]?.text.split('=') ?? [];
-  if (unknown?.options.some((option) => longFlag(option) === `-${oneDash}`)) {
-    const facts = `did you mean -${oneDash}?`;
-    throw new ImgctlError('usage', `unknown option '${oneDash}'`, { facts });
-  }
+export function checkTyped({ command, words }: TypedLine, cwd: string): void {
   const isFile = (text: string) => fs.existsSync(path.resolve(cwd, text));
-  const hasText = command.arguments?.some(({ name }) => name === 'text') === true;
   for (const [index, { kind, text, option }] of words.entries()) {
     const isWord = kind === 'argument' || kind === 'unknown';
+    const isFilter = kind === 'value' && option && longFlag(option) === '--filter';
     if (isWord && !isCommandLine(words, index)) {
+      // images list –n 5
       if (isMisset(text) && !isFile(text)) throw misset(text);
-      // In other tools a dash leaves out what contains the word. Commander takes only - and numbers for words.
-      if (hasText && /^-(\d|$)/.test(text)) throw dashed(text);
+      // images list ubuntu -9: commander takes only - and negative numbers for words.
+      if (takesSearchWords(command) && /^-(\d|$)/.test(text)) throw dashed(text);
     }
-    if (kind === 'value' && option && longFlag(option) === '--filter' && isMisset(text)) {
-      throw misset(text);
-    }
-    const next = words[index + 1];
-    const isJson = kind === 'option' && option && longFlag(option) === '--json';
-    if (isJson && next?.kind === 'argument') {
-      refuseFields(next.text, command, isFile);
-    }
+    // images list -f “name~web”
+    if (isFilter && isMisset(text)) throw misset(text);
+    // images list --json id,name
+    const before = words[index - 1];
+    const isBehindJson = before?.kind === 'option' && before.option?.flags === '--json';
+    if (kind === 'argument' && isBehindJson && !isFile(text)) refuseFields(text, command);
   }
 }
 
@@ -232,6 +217,7 @@ function misset(text: string): ImgctlError {
   return new ImgctlError('usage', message, { facts });
 }
 
+/** In other tools a dash leaves out what contains the word. */
 function dashed(word: string): ImgctlError {
   const without = `to leave out names that contain it: -f ${shellQuote(`name!~${word.slice(1)}`)}`;
   const facts = word === '-' ? 'omit it' : without;
@@ -242,10 +228,9 @@ function dashed(word: string): ImgctlError {
 function refuseFields(
   text: string,
   { run, fields, options = [] }: Partial<CommandDeclaration>,
-  isFile: (text: string) => boolean,
 ): void {
   const names: readonly string[] = fields?.map(({ name }) => name) ?? (run ? [] : FIELDS);
-  if (!text.split(',').some((each) => names.includes(each.toLowerCase())) || isFile(text)) return;
+  if (!text.split(',').some((each) => names.includes(each.toLowerCase()))) return;
   const hasColumns = options.some((option) => longFlag(option) === '--columns');
   const facts = hasColumns ? `choose fields with: -c ${text}` : 'choose fields with: --json | jq';
   throw new ImgctlError('usage', '--json takes no value', { facts });

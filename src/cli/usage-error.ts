@@ -1,109 +1,109 @@
-// Usage errors that commander finds, in the words of imgctl.
+// Usage errors, in the words of imgctl: what is wrong with a command line, and what was probably meant.
 
-import type { Command, CommanderError } from 'commander';
+import type { CommanderError } from 'commander';
 import { incompatible } from '../choices.ts';
 import { isSettingKey } from '../config/definitions.ts';
 import { ImgctlError } from '../errors.ts';
 import { type Facts, hint, imgctl } from '../facts.ts';
 import { nearest } from '../spelling.ts';
 import { counted, shellQuote, shorten } from '../words.ts';
-import { BASE_URL_OPTION } from './command.ts';
-import type { CommandDeclaration, OptionDeclaration } from './declarations.ts';
+import { ALL_GLOBAL_OPTIONS, BASE_URL_OPTION } from './command.ts';
+import {
+  argumentTerm,
+  findSubcommand,
+  flagsOf,
+  longFlag,
+  type OptionDeclaration,
+  takesSearchWords,
+} from './declarations.ts';
 import { guess, guessOption, isPlain } from './guesses.ts';
-import { commandNames, flagsOf, longFlag, type TypedLine, type UnknownOption } from './typed.ts';
+import type { TypedLine, UnknownOption } from './typed.ts';
 
-/** Commander repeats what it was given, however long. */
-const MAX_MESSAGE = 200;
+/** Words and messages of commander are as long as what was typed. */
+const MAX_SHOWN = 200;
 
-/** The options that commander quotes, without their values: `'-c, --columns <a,b>'`, `'--foo=bar'`, `'-zfoo'`. */
-const QUOTED_OPTION = /(?<=')(?:-\w, )?(--[^\s=']+|-[^\s'-])/g;
+type Advice = string | Facts;
 
-/**
- * Converts commander's error: one line, and the probable meaning as the hint.
- * @param declared is the command as it is declared
- */
-export function usageError(
-  error: CommanderError,
-  command: Command,
-  path: readonly string[],
-  declared: Partial<CommandDeclaration>,
-) {
-  const [first = ''] = error.message.replace(/^error: /, '').split('\n');
-  const fail = (message: string, said: string | Facts = hint`see: ${imgctl(...path, '--help')}`) =>
-    new ImgctlError('usage', message, { facts: said });
-  const [option = '', other = ''] = [...first.matchAll(QUOTED_OPTION)].map(([, flag]) => flag);
-  switch (error.code) {
-    case 'commander.unknownOption':
-      return fail(`unknown option '${option}'`);
-    case 'commander.conflictingOption':
-      return incompatible(option, other);
-    case 'commander.optionMissingArgument': {
-      const options = command.parent ? undefined : hint`see: ${imgctl('help', 'options')}`;
-      return fail(`option '${option}' needs a value`, options);
+/** Returns the error of a line that commander refuses, or that has an unknown option. */
+export function usageError(typed: TypedLine, stop: CommanderError | undefined): ImgctlError {
+  const { unknown, pending, path, command, rest } = typed;
+  const { code, message = '' } = stop ?? {};
+  if (unknown && code !== 'commander.unknownCommand') return unknownOption(typed, unknown);
+  if (pending) {
+    const isGlobal = ALL_GLOBAL_OPTIONS.includes(pending);
+    const help = isGlobal ? hint`see: ${imgctl('help', 'options')}` : undefined;
+    return misuse(path, `option '${longFlag(pending)}' needs a value`, help);
+  }
+  const [first = ''] = message.replace(/^error: /, '').split('\n');
+  switch (code) {
+    case 'commander.unknownCommand': {
+      // What is assigned to a setting may be a secret.
+      const [name = ''] = rest[0]?.split('=') ?? [];
+      return misuse(path, `unknown command '${shorten(name, MAX_SHOWN)}'`, meantCommand(typed));
     }
-    case 'commander.missingArgument': {
-      const [key = ''] = command.args[0]?.split('=') ?? [];
-      const isSetting = path[0] === 'config' && isSettingKey(key);
-      const assign = hint`use: ${imgctl(...path, key, 'VALUE')}`;
-      return fail(first, isSetting ? assign : hint`use: ${imgctl(...path)} ${command.usage()}`);
+    case 'commander.conflictingOption': {
+      // '-c, --columns <a,b>' cannot be used with option '--get <field>'
+      const [one = '', other = ''] = first.match(/--[\w-]+/g) ?? [];
+      return incompatible(one, other);
     }
+    case 'commander.missingArgument':
+      return misuse(path, first, missingHint(typed));
     case 'commander.excessArguments': {
-      const { length } = command.registeredArguments;
+      const { length } = command.arguments ?? [];
       const limit = length === 0 ? 'no arguments' : `at most ${counted(length, 'argument')}`;
-      const message = `${path.join(' ')} takes ${limit} (got ${command.args.length})`;
-      return fail(message, addressHint(command, path) ?? guess(path, command.args));
+      const problem = `${path.join(' ')} takes ${limit} (got ${rest.length})`;
+      return misuse(path, problem, addressHint(typed) ?? guess(path, rest));
     }
-    case 'commander.unknownCommand':
-      return fail(unknownCommand(command), meantCommand(command, path, declared));
     default:
-      return fail(shorten(first, MAX_MESSAGE));
+      return misuse(path, shorten(first, MAX_SHOWN));
   }
 }
 
-/** What is assigned to a setting may be a secret, and is not shown. */
-function unknownCommand({ args: [word = ''] }: Command): string {
-  const [name = ''] = word.split('=');
-  return `unknown command '${shorten(name, MAX_MESSAGE)}'`;
+function misuse(path: readonly string[], message: string, advice?: Advice): ImgctlError {
+  const facts = advice ?? hint`see: ${imgctl(...path, '--help')}`;
+  return new ImgctlError('usage', message, { facts });
 }
 
-/** Nothing that could be a password is shown. */
-function addressHint({ args: [word = ''] }: Command, path: readonly string[]) {
+/** `config set time` needs a value, and `images lock add` all its arguments. */
+function missingHint({ path, command, rest: [word = ''] }: TypedLine): Facts {
+  const [key = ''] = word.split('=');
+  if (path[0] === 'config' && isSettingKey(key)) return hint`use: ${imgctl(...path, key, 'VALUE')}`;
+  const names = command.arguments?.map(argumentTerm) ?? [];
+  return hint`use: ${imgctl(...path)} ${names.join(' ')}`;
+}
+
+/** `login localhost:8080`. Nothing that could be a password is shown. */
+function addressHint({ path, rest: [word = ''] }: TypedLine): Facts | undefined {
   const isAddress = /^(https?:\/\/[\w.:-]+(\/[\w./-]*)?|localhost(:\d+)?)$/.test(word);
   if (path[0] !== 'login' || !isAddress) return undefined;
   return hint`use: ${imgctl('login', '--base-url', word)}`;
 }
 
-/** Returns the hint for words that are no command: what other programs call it, a setting, or a similar name. */
-function meantCommand(
-  { args }: Command,
-  path: readonly string[],
-  declared: Partial<CommandDeclaration>,
-) {
-  const end = args.findIndex((word) => word.startsWith('-'));
-  // Values of options are no words.
-  const words = end < 0 ? args : args.slice(0, end);
-  const [first = '', second = ''] = words;
-  // As gh and aws have it: auth login.
-  const behind = /^(?:auth|sso)$/.test(first) ? childOf(declared, second) : undefined;
-  if (behind) return hint`use: ${imgctl(behind.name)}`;
-  const meant = guess(path, words);
+/** Returns the hint for words that are no command. */
+function meantCommand({ path, command, words, unknown }: TypedLine): Advice | undefined {
+  // What follows an unknown option may be its value.
+  const known = words.slice(0, unknown?.index);
+  const typed = known.filter(({ kind }) => kind === 'argument').map(({ text }) => text);
+  const [first = '', second = ''] = typed;
+  // search ubuntu
+  const meant = guess(path, typed);
   if (meant !== undefined) return meant;
+  // config time, config time=iso, config time iso
   const [key = '', assigned = second] = first.split('=');
-  if (path.join() === 'config' && isSettingKey(key)) {
+  if (path[0] === 'config' && isSettingKey(key)) {
     return hint`use: ${imgctl('config', ...(assigned ? ['set', key, 'VALUE'] : ['get', key]))}`;
   }
-  const { subcommands = [] } = declared;
-  const near = nearest(
-    first,
-    subcommands.filter(({ hidden }) => !hidden).map(({ name }) => name),
-  );
+  // imags list
+  const names = command.subcommands?.filter(({ hidden }) => !hidden).map(({ name }) => name);
+  const near = nearest(first, names ?? []);
   if (near !== undefined) {
-    const below = childOf(childOf(declared, near) ?? {}, second);
+    const below = findSubcommand(findSubcommand(command, near) ?? {}, second);
     return hint`did you mean ${imgctl(...path, near, ...(below ? [below.name] : []))}?`;
   }
+  // images lock web ubuntu
   if (path.join(' ') !== 'images lock') return undefined;
   const name = /^[\w.-]+$/.test(first) ? first : 'NAME';
-  const text = second ? words.slice(1) : ['TEXT'];
+  const text = second ? typed.slice(1) : ['TEXT'];
   return hint`use: ${imgctl('images', 'lock', 'add', name, ...text)}`;
 }
 
@@ -122,56 +122,47 @@ interface TypedOption extends UnknownOption {
   readonly value: string | undefined;
   /** The other words behind the path of the command. */
   readonly others: readonly string[];
-  /** All words of the line. */
-  readonly words: TypedLine['words'];
-  /** All commands of imgctl. */
-  readonly commands: readonly CommandDeclaration[];
 }
 
 /** What an unknown option probably means: the first that has a hint counts. */
-const OPTION_HINTS: readonly ((option: TypedOption) => string | Facts | undefined)[] = [
-  // images list --sort-by name: use -s name
-  foreignHint,
+const OPTION_HINTS: readonly ((option: TypedOption) => Advice | undefined)[] = [
   // images list ubuntu -rc: to leave out names that contain it
   dashedWordHint,
-  // images --filter name=web: use: imgctl images list --filter name=web
-  subcommandOptionHint,
+  // images list --sort-by name: use --sort name
+  guessOption,
   // config --unset time: use: imgctl config unset time
   subcommandHint,
-  // --wait sync: put it after the command
-  placeHint,
+  // images -n 5 list, --limit 5 images list, images --limit 5: use: imgctl images list --limit 5
+  misplacedHint,
   // images list --colums id: did you mean --columns?
-  similarHint,
+  ({ name, options }) => didYouMean(nearest(name, namesOf(options))),
 ];
 
 /** Says which option the command does not have, and what it probably means. */
-export function unknownOption(
-  { words }: TypedLine,
-  unknown: UnknownOption,
-  commands: readonly CommandDeclaration[],
-): ImgctlError {
+function unknownOption({ words }: TypedLine, unknown: UnknownOption): ImgctlError {
   const { path, options, index } = unknown;
   const text = words[index]?.text ?? '';
+  // With one dash commander would read -limit as -l with the value imit.
+  const [oneDash = ''] = text.split('=');
+  if (options.some((each) => longFlag(each) === `-${oneDash}`)) {
+    return misuse(path, `unknown option '${oneDash}'`, `did you mean -${oneDash}?`);
+  }
   const [flag] = FLAG.exec(text) ?? ['-'];
   const name = flag.slice(2);
-  const help = hint`see: ${imgctl(...path, '--help')}`;
-  const fail = (message: string, advice: string | Facts | undefined) =>
-    new ImgctlError('usage', message, { facts: advice ?? help });
   const declared = options.find((each) => flagsOf(each).includes(flag));
   if (declared?.value) {
-    return fail(`option '${flag}' and its value are one word`, 'type them as two words');
+    return misuse(path, `option '${flag}' and its value are one word`, 'type them as two words');
   }
   if (declared) {
     const longer = namesOf(options).find((each) => each.startsWith(`${name}-`));
-    return fail(`option '${flag}' takes no value`, didYouMean(longer));
+    return misuse(path, `option '${flag}' takes no value`, didYouMean(longer));
   }
-  const around = wordsAround(words, index, text);
-  const option: TypedOption = { ...unknown, ...around, text, flag, name, words, commands };
+  const typed = { ...unknown, ...wordsAround(words, index, text), text, flag, name };
   for (const hintFor of OPTION_HINTS) {
-    const advice = hintFor(option);
-    if (advice !== undefined) return fail(`unknown option '${flag}'`, advice);
+    const advice = hintFor(typed);
+    if (advice !== undefined) return misuse(path, `unknown option '${flag}'`, advice);
   }
-  return fail(`unknown option '${flag}'`, help);
+  return misuse(path, `unknown option '${flag}'`);
 }
 
 /**
@@ -184,75 +175,51 @@ function wordsAround(words: TypedLine['words'], index: number, text: string) {
   const isNext = next?.kind === 'argument' || next?.kind === 'command';
   const [, assigned] = /=(.*)$/s.exec(text) ?? [];
   const value = assigned ?? (isNext ? next.text : undefined);
-  const others = words.filter(({ kind }, at) => {
-    if (kind === 'unknown' || (kind === 'command' && at < index)) return false;
+  const others = words.filter(({ kind, option }, at) => {
+    // The hint names the service itself.
+    if (kind === 'unknown' || option === BASE_URL_OPTION) return false;
+    if (kind === 'command' && at < index) return false;
     const before = words[at - 1];
-    return before?.kind !== 'unknown' || before.text.includes('=') || kind === 'option';
+    const mayBeValue = before?.kind === 'unknown' && !before.text.includes('=');
+    return kind === 'option' || !mayBeValue;
   });
-  // The hint names the service itself.
-  const shown = others.filter(({ option }) => option !== BASE_URL_OPTION);
-  return { value, others: shown.map((word) => word.text) };
+  return { value, others: others.map((word) => word.text) };
 }
 
-/** Returns a hint for an option of another program. */
-function foreignHint({ path, flag, value, options, others }: TypedOption) {
-  return guessOption(path, flag, value, { options: options.flatMap(flagsOf), others });
-}
-
-/** Returns a hint for a word with a dash before it, as other tools leave out words or sort. */
+/** Returns a hint for a word with a dash before it, as other tools leave out words. */
 function dashedWordHint({ text, command }: TypedOption): string | undefined {
-  const [, word] = /^-([^-'][^']+)/.exec(text) ?? [];
-  if (word === undefined) return undefined;
+  const [, word] = /^-([\p{L}\p{N}][\p{L}\p{N}._-]+)$/u.exec(text) ?? [];
+  if (word === undefined || !takesSearchWords(command)) return undefined;
   if (/^(?:a|de)sc$/i.test(word)) return `to sort in this direction: -s FIELD,${word}`;
-  const isText = command.arguments?.some((argument) => argument.name === 'text');
-  if (!isText) return undefined;
   return `to leave out names that contain it: -f ${shellQuote(`name!~${word}`)}`;
-}
-
-/** Returns a hint for an option of a subcommand. */
-function subcommandOptionHint(option: TypedOption): Facts | undefined {
-  const { flag, path, value, others } = option;
-  if (path.length === 0) return undefined;
-  const typed = value === undefined ? others : [value, ...others];
-  const owner = findOwner(option, typed);
-  if (owner === undefined) return undefined;
-  const at = typed.findIndex((word) => commandNames(owner).includes(word));
-  const rest = typed.filter((_, index) => index !== at);
-  return hint`use: ${imgctl(...path, owner.name, flag, ...rest)}`;
-}
-
-/** Returns the subcommand that is meant by its option: the one that is typed too, or else the first that has it. */
-function findOwner({ command, flag, name }: TypedOption, typed: readonly string[]) {
-  const { subcommands = [] } = command;
-  const hasFlag = ({ options = [] }: CommandDeclaration) => options.flatMap(flagsOf).includes(flag);
-  const named = subcommands.find((each) => commandNames(each).some((word) => typed.includes(word)));
-  if (named && hasFlag(named)) return named;
-  // config --get time: config list has --get, but config get is meant.
-  if (childOf(command, name)) return undefined;
-  return subcommands.find(hasFlag);
 }
 
 /** Returns a hint for a subcommand that was typed as an option, as git has it. */
 function subcommandHint({ command, name, path, value = '' }: TypedOption): Facts | undefined {
-  const found = childOf(command, name);
+  const found = findSubcommand(command, name);
   // Another word may be a secret.
   const isShown = path[0] === 'config' ? isSettingKey(value) : isPlain(value);
   return found && hint`use: ${imgctl(...path, found.name, ...(isShown ? [value] : []))}`;
 }
 
-/** Returns a hint for an option of a command that stands before the command. */
-function placeHint({ flag, words, index, path, commands }: TypedOption): Facts | undefined {
-  if (path.length > 0) return undefined;
-  const root: Partial<CommandDeclaration> = { subcommands: commands };
-  const behind = words.slice(index + 1);
-  const target = behind.reduce((found, { text }) => childOf(found, text) ?? found, root);
-  if (!target.options?.flatMap(flagsOf).includes(flag)) return undefined;
-  const help = imgctl('help', 'options');
-  return hint`put it after the command; only global options can come first: ${help}`;
-}
-
-function similarHint({ name, options }: TypedOption): string | undefined {
-  return didYouMean(nearest(name, namesOf(options)));
+/** Returns a hint for an option of a command below: of the one that is typed too, or else of the first that has it. */
+function misplacedHint({ command, path, flag, value, others }: TypedOption): Facts | undefined {
+  let target = command;
+  const names: string[] = [];
+  const rest: string[] = [];
+  for (const word of value === undefined ? others : [value, ...others]) {
+    const found = findSubcommand(target, word);
+    if (found) {
+      target = found;
+      names.push(found.name);
+    } else rest.push(word);
+  }
+  const hasFlag = ({ options = [] }: typeof target) => options.flatMap(flagsOf).includes(flag);
+  const isOfImgctl = path.length + names.length === 0;
+  const below = isOfImgctl ? undefined : target.subcommands?.find(hasFlag);
+  if (below) names.push(below.name);
+  else if (!hasFlag(target) || names.length === 0) return undefined;
+  return hint`use: ${imgctl(...path, ...names, flag, ...rest)}`;
 }
 
 /** The long names of options, without dashes. */
@@ -262,11 +229,4 @@ function namesOf(options: readonly OptionDeclaration[]): string[] {
 
 function didYouMean(name: string | undefined): string | undefined {
   return name === undefined ? undefined : `did you mean --${name}?`;
-}
-
-function childOf(
-  { subcommands = [] }: Partial<CommandDeclaration>,
-  name: string,
-): CommandDeclaration | undefined {
-  return subcommands.find((each) => commandNames(each).includes(name));
 }

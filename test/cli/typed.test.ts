@@ -3,7 +3,8 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { longFlag, readTyped } from '../../src/cli/typed.ts';
+import { longFlag } from '../../src/cli/declarations.ts';
+import { readTyped } from '../../src/cli/typed.ts';
 import { COMMANDS } from '../../src/commands/index.ts';
 import { failed } from '../support/io.ts';
 import { localUser } from '../support/users.ts';

@@ -3,6 +3,8 @@
 import { argument, command } from '../../cli/command.ts';
 import {
   type CommandDeclaration,
+  flagsOf,
+  longFlag,
   type OptionDeclaration,
   optionTerm,
 } from '../../cli/declarations.ts';
@@ -13,14 +15,7 @@ import {
   suggestValue,
 } from '../../cli/suggestions.ts';
 import { TOPICS } from '../../cli/topics.ts';
-import {
-  divide,
-  flagsOf,
-  followersOf,
-  longFlag,
-  readTyped,
-  type TypedLine,
-} from '../../cli/typed.ts';
+import { divide, followersOf, readTyped, type TypedLine } from '../../cli/typed.ts';
 import { NO_CONFIG, readConfigFile } from '../../config/config-file.ts';
 import { findPaths } from '../../config/paths.ts';
 import { settle } from '../../config/settings.ts';

@@ -9,6 +9,8 @@ import { choice } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { builtin } from '../../io.ts';
 
+const SHELL = choice('shell', ['bash', 'zsh', 'fish', 'powershell']);
+
 export const completion = command({
   name: 'completion',
   summary: 'print the completion script for a shell',
@@ -46,14 +48,14 @@ export const completion = command({
   arguments: [
     argument('shell', 'shell to generate completions for: bash, zsh, fish or powershell', {
       required: true,
-      value: choice('shell', ['bash', 'zsh', 'fish', 'powershell']),
+      value: SHELL,
     }),
   ],
   run,
 });
 
 async function run(_context: Context, _options: object, shell: string): Promise<Result> {
-  const name = `completions/imgctl.${shell}`;
+  const name = `completions/imgctl.${SHELL.parse(shell, 'imgctl completion')}`;
   const { getAsset, isSea } = builtin('node:sea');
   // dist/chunks is two folders deep, this folder three. A single executable has none.
   const files = ['../..', '../../..'].map((up) => path.join(import.meta.dirname, up, name));
