@@ -50,6 +50,7 @@ describe('imgctl help', () => {
       '-q -h images list -n 5',
       'images -h list -f x',
       'images list -hq',
+      'images list -n x --bogus -h',
       'help images list -n 5',
     ];
     for (const line of lines) {
@@ -162,7 +163,9 @@ describe('imgctl', () => {
   });
 
   it('prints the version', async () => {
-    const texts = await Promise.all(['--version', '-V', 'version'].map((line) => show(line)));
+    const texts = await Promise.all(
+      ['--version', '-V', 'images list -n x --bogus -V', 'version'].map((line) => show(line)),
+    );
     expect(texts.join('')).toMatch(/^(\d+\.\d+\.\d+\n)\1\1$/);
   });
 

@@ -87,7 +87,7 @@ it.each(Object.entries(ROWS).filter(([key]) => OPTIONS.includes(key)))(
   async (key, [stored, given, invalid = '']) => {
     const { get, row } = await shown(key, stored, stored, `--${key}=${given}`);
     expect(get.stdout).toContain(given);
-    expect(row).toMatchObject({ value: given, origin: key === 'output' ? '--json' : `--${key}` });
+    expect(row).toMatchObject({ value: given, origin: `--${key}` });
     const wrong = await shown(key, stored, given, `--${key}=${invalid}`);
     expect(wrong.get).toMatchObject({ exitCode: 2, stdout: '' });
   },
