@@ -1,44 +1,47 @@
-// Masks secrets in messages by value: a service or proxy may echo what it received, as it is or escaped.
+// Masks secrets in messages by value: a service or proxy may echo them, as they are or escaped.
 
 const MASK = '***';
 
-/** Shorter secrets are masked as whole words only: they would match parts of ordinary words. */
-const MIN_SECRET = 6;
+/** A shorter secret is masked as a whole word only: it would match parts of ordinary words. */
+const MIN_PART = 6;
 
-/** Shorter secrets are often ordinary words, which a suggested command may need. */
+/** A shorter secret is often an ordinary word, which a suggested command may need. */
 const MIN_UNUSUAL = 8;
 
-/** A limit may cut a secret anywhere. These first characters of one before the mark of a cut are masked. */
+/** A limit may cut a secret anywhere: this many characters of it are masked before such a mark. */
 const MIN_CUT = 3;
 
-/** The mark of a cut, behind the beginning of an escape or nothing. A character has at most four bytes. */
-const CUT = /(\\(?:u[\da-f]{0,3})?|\ufffd?(?:%[\da-f]{0,2}){0,4}|&#?\w{0,8})…/g;
-
-/** Others may cut without a mark: text with these first characters of a secret is masked as far as it matches. */
-const HEAD_LENGTH = 12;
+/** Others may cut without a mark: this many characters at the start of a secret are masked alone. */
+const MIN_HEAD = 12;
 
 interface Needle {
   /** The secret as it is compared. */
-  readonly text: string;
+  readonly secret: string;
   readonly isWord: boolean;
-  readonly isShort: boolean;
+  /** How many of its characters must be there. */
+  readonly needed: number;
+  readonly staysInQueries: boolean;
 }
 
 export class Redaction {
-  readonly #known = new Map<string, Needle>();
+  readonly #needles = new Map<string, Needle>();
 
   /**
    * Masks the secret from now on: plain, and escaped once for JSON, URLs or HTML.
    * @param shown a text that messages show anyway: a short secret that equals it stays
    */
   add(secret: string, shown?: string): void {
-    const text = fold(secret.trim());
-    const isWord = text.length < MIN_SECRET;
-    if (text === '' || (isWord && secret === shown)) return;
-    this.#known.set(secret, { text, isWord, isShort: text.length < MIN_UNUSUAL });
+    const folded = fold(secret.trim());
+    const isWord = folded.length < MIN_PART;
+    if (folded === '' || (isWord && secret === shown)) return;
+    const head = isWord ? folded : folded.slice(0, MIN_HEAD);
+    // The final full stop of a message is dropped, and may be that of the secret.
+    const needed = head.replace(/(?<=.)\.$/, '').length;
+    const staysInQueries = folded.length < MIN_UNUSUAL;
+    this.#needles.set(secret, { secret: folded, isWord, needed, staysInQueries });
   }
 
-  /** Masks the passwords of URLs among the words of a command line, wherever a message quotes the word. */
+  /** Masks the passwords of URLs among the words of a command line, which messages quote. */
   addTyped(words: readonly string[]): void {
     for (const word of words) {
       const [, password] = /:\/\/[^:/@]*:(.+)@/s.exec(word) ?? [];
@@ -48,135 +51,149 @@ export class Redaction {
 
   /** @param isQuery short secrets stay: the text is a command that repeats the words of a query */
   apply(text: string, isQuery = false): string {
-    const needles = [...this.#known.values()].filter(({ isShort }) => !(isQuery && isShort));
+    const needles = [...this.#needles.values()].filter(
+      ({ staysInQueries }) => !(isQuery && staysInQueries),
+    );
     if (needles.length === 0) return text;
-    const encodings = [PLAIN, ...ENCODINGS.filter(([escapes]) => escapes.test(text))];
-    const ranges = encodings.flatMap((encoding) => find(needles, read(text, encoding)));
-    ranges.sort(([left], [right]) => left - right);
-    let masked = '';
-    let end = 0;
-    for (const [from, to] of ranges) {
-      if (from >= end) masked += text.slice(end, from) + MASK;
-      end = Math.max(end, to);
-    }
-    return masked + text.slice(end);
+    const encodings = [UNESCAPED, ...ENCODINGS.filter(({ escapes }) => escapes.test(text))];
+    const ranges = encodings.flatMap((encoding) => {
+      const decoded = decode(text, encoding);
+      return needles.flatMap((needle) => find(needle, decoded));
+    });
+    return mask(text, ranges);
   }
 }
-
-type Encoding = readonly [escapes: RegExp, decode: (found: string) => string];
-
-const PLAIN: Encoding = [/(?!)/, String];
-
-/** The escapes of JSON, URLs (the bytes of one character) and HTML. */
-const ENCODINGS: readonly Encoding[] = [
-  [/\\(?:u[\da-fA-F]{4}|["\\/bfnrt])/, (found) => JSON.parse(`"${found}"`)],
-  [
-    /%[0-7][\da-f]|%[c-f][\da-f](?:%[89ab][\da-f])+/i,
-    (found) => Buffer.from(found.replaceAll('%', ''), 'hex').toString(),
-  ],
-  [
-    /&(?:#\d{1,7}|#x[\da-f]{1,6}|amp|lt|gt|quot|apos);/i,
-    (found) => {
-      const name = found.slice(1, -1);
-      const code = NAMES.get(name) ?? Number(name.replace('#', '0'));
-      return code <= 0x10ffff ? String.fromCodePoint(code) : found;
-    },
-  ],
-];
-
-const NAMES = new Map(Object.entries({ amp: 38, lt: 60, gt: 62, quot: 34, apos: 39 }));
-
-const SPACES = /[\s+]+/;
-
-/** Makes spaces and the case of ASCII letters alike: messages show one space for several, and forms send it as +. */
-function fold(text: string): string {
-  return text.replace(/[\s+]+/g, ' ').replace(/[A-Z]+/g, (capitals) => capitals.toLowerCase());
-}
-
-/**
- * Returns the text decoded and folded, and where each of its characters begins in the original, with its end. With the
- * escapes of URLs, `Pa%53s  1` is `pass 1`, whose characters begin at 0, 1, 2, 5, 6 and 8; its end is 9.
- */
-function read(text: string, [escapes, decode]: Encoding) {
-  // The group keeps the escapes and the spaces: they are the parts with odd indexes.
-  const parts = text.split(new RegExp(`(${escapes.source}|${SPACES.source})`, escapes.flags));
-  const pieces: string[] = [];
-  const starts: number[] = [];
-  let position = 0;
-  for (const [index, part] of parts.entries()) {
-    const isPlain = index % 2 === 0;
-    const piece = fold(isPlain || SPACES.test(part) ? part : decode(part));
-    const isRepeated = piece === ' ' && pieces.at(-1) === ' ';
-    if (piece !== '' && !isRepeated) {
-      pieces.push(piece);
-      // What stands for an escape begins where the escape does.
-      for (let at = 0; at < piece.length; at += 1) starts.push(position + (isPlain ? at : 0));
-    }
-    position += part.length;
-  }
-  return { text: pieces.join(''), starts: [...starts, position] };
-}
-
-type Decoded = ReturnType<typeof read>;
 
 /** A part of the original text. */
 type Range = readonly [from: number, to: number];
 
-function find(needles: readonly Needle[], decoded: Decoded): readonly Range[] {
-  return [...findHeads(needles, decoded), ...findCuts(needles, decoded)];
+function mask(text: string, ranges: readonly Range[]): string {
+  let masked = '';
+  let end = 0;
+  for (const [from, to] of ranges.toSorted(([left], [right]) => left - right)) {
+    if (from >= end) masked += text.slice(end, from) + MASK;
+    end = Math.max(end, to);
+  }
+  return masked + text.slice(end);
 }
 
-/** Returns where the needles are, or their heads. */
-function findHeads(needles: readonly Needle[], { text, starts }: Decoded): readonly Range[] {
-  const isWordAt = (index: number) => /[\p{L}\p{N}_]/u.test(text[index] ?? '');
+/** Returns where the secret is in the original text. */
+function find(needle: Needle, { text, starts }: Decoded): readonly Range[] {
+  const beginning = needle.secret.slice(0, MIN_CUT);
   const ranges: Range[] = [];
-  for (const { text: whole, isWord } of needles) {
-    // The final full stop of a message is dropped, and may be that of the secret.
-    const head = (isWord ? whole : whole.slice(0, HEAD_LENGTH)).replace(/(?<=.)\.$/, '');
-    let next = 0;
-    for (let start = text.indexOf(head); start >= 0; start = text.indexOf(head, next)) {
-      let end = start + head.length;
-      while (end < start + whole.length && text[end] === whole[end - start]) end += 1;
-      const isPartOfWord = isWord && (isWordAt(start - 1) || isWordAt(end));
-      if (!isPartOfWord) ranges.push([starts[start] ?? 0, starts[end] ?? 0]);
-      next = isPartOfWord ? start + 1 : end;
-    }
+  let start = text.indexOf(beginning);
+  while (start >= 0) {
+    const end = endOf(needle, text, start);
+    if (end !== undefined) ranges.push([starts[start] ?? 0, starts[end] ?? 0]);
+    start = text.indexOf(beginning, end ?? start + 1);
   }
   return ranges;
 }
 
 /**
- * Returns where the beginnings of needles are that a cut has left: in `no hunt%2…`, with `hunter2`, from 3 to 9. What
- * looks like the beginning of an escape may as well be a part of the needle.
+ * Returns where the part to mask ends; undefined if it is too little of the secret. With `hunter2`:
+ *
+ *     hunter2, hunter3      the whole secret: 7
+ *     hunt…                 a beginning and the mark of a cut: 4
+ *     hunt%2…               a beginning, the first of an escape, and the mark: 6
+ *     hunt                  undefined
  */
-function findCuts(needles: readonly Needle[], { text, starts }: Decoded): readonly Range[] {
-  const cuts = [...text.matchAll(CUT)];
-  if (cuts.length === 0) return [];
-  const ranges: Range[] = [];
-  for (const { text: secret } of needles) {
-    const lengths = lengthsOfBeginnings(secret, text);
-    for (const { index, 1: partial = '' } of cuts) {
-      const mark = index + partial.length;
-      for (const end of [index, mark]) {
-        const length = lengths[end] ?? 0;
-        if (length >= MIN_CUT) ranges.push([starts[end - length] ?? 0, starts[mark] ?? 0]);
-      }
-    }
+function endOf({ secret, isWord, needed }: Needle, text: string, start: number) {
+  let end = start;
+  while (end - start < secret.length && text[end] === secret[end - start]) end += 1;
+  const mark = findMark(text, Math.max(start + MIN_CUT, end - MAX_ESCAPE), end);
+  if (mark !== undefined) return mark;
+  const isPartOfWord = isWord && (isWordAt(text, start - 1) || isWordAt(text, end));
+  return end - start >= needed && !isPartOfWord ? end : undefined;
+}
+
+function isWordAt(text: string, index: number): boolean {
+  return /[\p{L}\p{N}_]/u.test(text[index] ?? '');
+}
+
+/** The mark of a cut, behind nothing or the beginning of an escape of JSON, URLs or HTML. */
+const CUT = /(?:\\(?:u[\da-f]{0,3})?|\ufffd?(?:%[\da-f]{0,2}){0,4}|&#?\w{0,8})…/y;
+/** A character has at most four bytes. */
+const MAX_ESCAPE = '\ufffd%f0%9f%98%8'.length;
+
+/**
+ * Returns where the mark of a cut is, if it or the escape that it cuts begins between two places. The
+ * secret `hunt%er` seems to go on to the `%` of `hunt%2…`, so places before the last one count too.
+ */
+function findMark(text: string, from: number, to: number): number | undefined {
+  for (let at = to; at >= from; at -= 1) {
+    CUT.lastIndex = at;
+    if (CUT.test(text)) return CUT.lastIndex - 1;
   }
-  return ranges;
+  return undefined;
+}
+
+interface Encoding {
+  readonly escapes: RegExp;
+  readonly decodeOne: (found: string) => string;
+}
+
+const UNESCAPED: Encoding = { escapes: /(?!)/, decodeOne: String };
+
+/** The escapes of JSON, URLs (the bytes of one character) and HTML. */
+const ENCODINGS: readonly Encoding[] = [
+  {
+    escapes: /\\(?:u[\da-fA-F]{4}|["\\/bfnrt])/,
+    decodeOne: (found) => JSON.parse(`"${found}"`),
+  },
+  {
+    escapes: /%[0-7][\da-f]|%[c-f][\da-f](?:%[89ab][\da-f])+/i,
+    decodeOne: (found) => Buffer.from(found.replaceAll('%', ''), 'hex').toString(),
+  },
+  {
+    escapes: /&(?:#\d{1,7}|#x[\da-f]{1,6}|amp|lt|gt|quot|apos);/i,
+    decodeOne(found) {
+      const name = found.slice(1, -1);
+      const code = NAMES.get(name) ?? Number(name.replace('#', '0'));
+      return code <= 0x10ffff ? String.fromCodePoint(code) : found;
+    },
+  },
+];
+
+const NAMES = new Map(Object.entries({ amp: 38, lt: 60, gt: 62, quot: 34, apos: 39 }));
+
+interface Decoded {
+  readonly text: string;
+  /** Where each character begins in the original, and the end of that. */
+  readonly starts: readonly number[];
 }
 
 /**
- * Returns for each index of the text how many characters before it are the beginning of the secret, as Knuth, Morris and
- * Pratt do: for `abc` in `xabab`, 0, 0, 1, 2, 1, 2. Folded texts have no line break.
+ * Decodes and folds. With the escapes of URLs, `Pa%53s  1` becomes `pass 1`, whose characters begin
+ * at 0, 1, 2, 5, 6 and 8; the end is 9.
  */
-function lengthsOfBeginnings(secret: string, text: string): readonly number[] {
-  const joined = `${secret}\n${text}`;
-  const lengths = [0];
-  for (let at = 1; at < joined.length; at += 1) {
-    let length = lengths[at - 1] ?? 0;
-    while (length > 0 && joined[at] !== joined[length]) length = lengths[length - 1] ?? 0;
-    lengths.push(joined[at] === joined[length] ? length + 1 : 0);
+function decode(text: string, { escapes, decodeOne }: Encoding): Decoded {
+  const pieces: string[] = [];
+  const starts: number[] = [];
+  const add = (piece: string, start: number, step: 0 | 1) => {
+    const isRepeated = piece === ' ' && pieces.at(-1) === ' ';
+    if (piece === '' || isRepeated) return;
+    pieces.push(piece);
+    for (let at = 0; at < piece.length; at += 1) starts.push(start + step * at);
+  };
+  let position = 0;
+  const pattern = new RegExp(`(${escapes.source})|${SPACES.source}`, `g${escapes.flags}`);
+  for (const { 0: found, 1: escaped, index } of text.matchAll(pattern)) {
+    add(fold(text.slice(position, index)), position, 1);
+    // All that stands for an escape begins where the escape does.
+    add(escaped === undefined ? ' ' : fold(decodeOne(escaped)), index, 0);
+    position = index + found.length;
   }
-  return lengths.slice(secret.length);
+  add(fold(text.slice(position)), position, 1);
+  return { text: pieces.join(''), starts: [...starts, text.length] };
+}
+
+const SPACES = /[\s+]+/g;
+
+/**
+ * Makes spaces and the case of ASCII letters alike: messages show one space for several, and forms
+ * send a space as +.
+ */
+function fold(text: string): string {
+  return text.replace(SPACES, ' ').replace(/[A-Z]+/g, (capitals) => capitals.toLowerCase());
 }
