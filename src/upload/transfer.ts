@@ -25,8 +25,8 @@ import {
 export interface UploadPackage {
   readonly name: string;
   readonly files: readonly LocalFile[];
-  /** @param results by path of a file. @throws ImgctlError invalid-package */
-  verify(results: ReadonlyMap<string, RegionResults>): Promise<void>;
+  /** @throws ImgctlError invalid-package */
+  verify(results: RegionResults): Promise<void>;
 }
 
 /** What is known of a file by all packages that have it. Only `stored` and `visible` change, when it is sent. */
@@ -198,11 +198,11 @@ export async function transferPackage(
 ): Promise<void> {
   if (files.every((file) => file.action === 'skip' || isProved(file, transfer))) return;
   const parts = new Map<PlannedFile, UnpublishedFile>();
-  const results = new Map<string, RegionResults>();
   try {
+    const results = [];
     for (const file of files)
-      results.set(file.path, await sendAndCheck(file, parts, transfer, onProgress));
-    await verify(results);
+      results.push(...(await sendAndCheck(file, parts, transfer, onProgress)));
+    await verify(new Map(results));
     // A file may have changed since it was read: each is looked at once more.
     for (const file of files) await withUploadFile(file, transfer, async () => {});
     const sent = files.filter(isSent);

@@ -17,8 +17,8 @@ interface RegionCheck {
   readonly check: ByteCheck;
 }
 
-/** What is wrong with each region of a file, or null. */
-export type RegionResults = readonly (string | null)[];
+/** What is wrong with each region that was read, or null. */
+export type RegionResults = ReadonlyMap<Region, string | null>;
 
 export interface LocalFile {
   readonly name: string;
@@ -97,7 +97,8 @@ export async function openUploadFile(
     }
     // A check that was interrupted knows nothing.
     signal.throwIfAborted();
-    results = await Promise.all(checks.map(({ check }) => check.end()));
+    const ended = checks.map(async ({ region, check }) => [region, await check.end()] as const);
+    results = new Map(await Promise.all(ended));
   }
 
   return {
@@ -115,7 +116,7 @@ export async function openUploadFile(
         }
       }
       if (stateOf(await look()) !== state) throw changedError(path);
-      return results ?? [];
+      return results ?? new Map();
     },
     close: () => handle.close(),
   };

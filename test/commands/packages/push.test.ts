@@ -19,6 +19,7 @@ import { flipByte } from '../../support/files.ts';
 import {
   type FakeIoOptions,
   failed,
+  fakeIo,
   fakeTerminal,
   runCli,
   temporaryDirectory,
@@ -381,6 +382,34 @@ describe('push refuses a package', () => {
     expect(result).toEqual(failed(2, message));
     expect(stored()).toEqual([]);
   });
+});
+
+unixOnly('links need Unix')(
+  'push of two links to themselves with one name is refused',
+  async () => {
+    const { push, work, left } = await createUser();
+    const links = ['0', '1'].map((folder) => {
+      mkdirSync(path.join(work, folder));
+      symlinkSync('web.ova', path.join(work, folder, 'web.ova'));
+      return path.join(work, folder, 'web.ova');
+    });
+    expect(await push(FAST, links.join(' '))).toEqual(failed(2, 'two files are named web.ova'));
+    expect(left()).toEqual(NOTHING);
+  },
+);
+
+it('push notices that a package was replaced while it was checked', async () => {
+  const { env, file, left } = await createUser();
+  const io = fakeIo({ env });
+  let isReplaced = false;
+  const now = () => {
+    if (!isReplaced) renameSync(writeOva(path.dirname(file), 'other'), file);
+    isReplaced = true;
+    return Date.now();
+  };
+  const result = await runCli(['push', file, '--no-sync'], { ...io, now });
+  expect(result).toEqual(failed(1, 'changed while it was uploaded'));
+  expect(left()).toEqual(NOTHING);
 });
 
 describe('push fails before it uploads anything', () => {

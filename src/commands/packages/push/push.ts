@@ -1,6 +1,5 @@
 // imgctl push: checks packages, uploads them, syncs once, and shows the new images.
 
-import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import {
   command,
@@ -14,7 +13,7 @@ import type { Result } from '../../../cli/result.ts';
 import type { SettingKey } from '../../../config/definitions.ts';
 import { choice } from '../../../config/values.ts';
 import type { Context } from '../../../context.ts';
-import { ImgctlError, tryOr } from '../../../errors.ts';
+import { ImgctlError } from '../../../errors.ts';
 import { hint, imgctl } from '../../../facts.ts';
 import type { AssertHeld } from '../../../files/atomic-file.ts';
 import { withMutexIfPossible } from '../../../files/mutex.ts';
@@ -27,8 +26,8 @@ import { POLL_OPTIONS } from '../follow.ts';
 import { FILES, PackageBatch } from '../package-batch.ts';
 import { submittedOutput } from '../sync.ts';
 import { STRICT_OPTION, SUBMITTED_COLUMNS } from '../sync-columns.ts';
-import { checkPackages } from './packages.ts';
-import { pushPackages } from './push-packages.ts';
+import { checkPackages, identityOf } from './check-packages.ts';
+import { pushChecked } from './push-checked.ts';
 
 const NAME = column('name', 'string', 'file name', { isId: true, cut: 'middle' });
 const SIZE = column('size', 'number or null', 'with --no-sync and --dry-run: bytes of the file', {
@@ -111,7 +110,8 @@ function outputOf(context: Context, options: Options): Output {
 async function run(context: Context, options: Options, files: readonly string[]): Promise<Result> {
   const { sync, dryRun, partSize, parallel } = options;
   const output = outputOf(context, options);
-  const distinct = new Map(files.map((file) => [realPath(context.io.cwd, file), file]));
+  const { cwd } = context.io;
+  const distinct = new Map(files.map((file) => [identityOf(path.resolve(cwd, file)), file]));
   const batch = new PackageBatch(context, [...distinct.values()], (file) => path.basename(file));
   const packages = await checkPackages(context, batch);
   if (packages.length === 0) return { error: batch.error({}) };
@@ -124,21 +124,12 @@ async function run(context: Context, options: Options, files: readonly string[])
   const { storage, files: storageFiles } = opened;
   const pushAlone = (assertHeld: AssertHeld) => {
     const job = { output, batch, packages, storage, storageFiles, assertHeld };
-    return pushPackages(context, job, options);
+    return pushChecked(context, job, options);
   };
   const pushing = dryRun
     ? pushAlone(() => {})
     : onePushAtATime(context, storage.address, storageFiles.mutex, options.waitTimeout, pushAlone);
   return pushing.finally(() => storage.close());
-}
-
-/** Returns the path without links, with the name that the file gets; as it is typed if it is missing. */
-function realPath(cwd: string, file: string): string {
-  const resolved = path.resolve(cwd, file);
-  return path.join(
-    tryOr(() => realpathSync(resolved), resolved),
-    path.basename(resolved),
-  );
 }
 
 /** Names both commands that a new user needs. @throws ImgctlError config */

@@ -3,7 +3,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Context } from '../../../context.ts';
-import { attempt, ImgctlError, isMissing } from '../../../errors.ts';
+import { attempt, ImgctlError, isMissing, tryOr } from '../../../errors.ts';
 import type { CheckedPackage } from '../../../ovf/package.ts';
 import type { UploadPackage } from '../../../upload/transfer.ts';
 import type { LocalFile } from '../../../upload/upload-file.ts';
@@ -15,15 +15,22 @@ import { errorsOf, fileMissing, invalidPackage, type PackageBatch } from '../pac
  */
 export async function checkPackages(context: Context, batch: PackageBatch) {
   const { checkPackage } = await import('../../../ovf/package.ts');
-  const { cwd, signal } = context.io;
+  const { stateOf } = await import('../../../upload/upload-file.ts');
+  const { cwd, signal, now } = context.io;
+  const stateAt = (file: string) => {
+    const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
+    return stats && stateOf(stats);
+  };
   requireDistinctNames(batch.files.map((file) => packageFile(file, cwd)));
   const packages: UploadPackage[] = [];
   const check = async (file: string, resolved: string) => {
-    const checked = await checkPackage(resolved, { signal, now: context.io.now() });
+    // Taken before it is read, so that a change meanwhile shows. Only the check finds the files beside it.
+    const state = stateAt(resolved);
+    const checked = await checkPackage(resolved, { signal, now: now() });
     const findings = errorsOf(checked.summary);
     if (findings.length > 0) throw invalidPackage(file, findings);
     for (const { name } of checked.files) requireUsableName(name);
-    return uploadOf(file, checked);
+    return uploadOf(file, checked, (at) => (at === resolved ? state : stateAt(at)));
   };
   for await (const each of batch.each(check)) packages.push(each);
   requireDistinctNames(packages.flatMap(({ files }) => files));
@@ -44,23 +51,30 @@ function packageFile(file: string, cwd: string): NamedFile {
   });
 }
 
-/** Returns what the upload needs to know of a package: each file once, with its regions that have a check. */
-async function uploadOf(file: string, { files, checks }: CheckedPackage): Promise<UploadPackage> {
+/**
+ * Returns what the upload needs to know of a package: each file once, with its regions that have a check.
+ * @param stateOf returns the state of a file when the package was checked; undefined if the file was gone
+ */
+async function uploadOf(
+  file: string,
+  { files, checks }: CheckedPackage,
+  stateOf: (file: string) => string | undefined,
+): Promise<UploadPackage> {
   const { checkFindings } = await import('../../../ovf/checks.ts');
-  const { stateOf } = await import('../../../upload/upload-file.ts');
+  const regions = checks.map(({ file: { path, offset, size }, start }) => {
+    return { path, offset, size, start };
+  });
   const distinct = new Map(files.map((each) => [each.path, each]));
   return {
     name: path.basename(file),
-    files: [...distinct.values()].map((each) => {
-      const ofFile = checks.filter((check) => check.file.path === each.path);
-      const regions = ofFile.map(({ file: { offset, size }, start }) => ({ offset, size, start }));
-      const stats = statSync(each.path, { bigint: true, throwIfNoEntry: false });
-      return { name: each.name, path: each.path, regions, checked: stats && stateOf(stats) };
-    }),
+    files: [...distinct.values()].map((each) => ({
+      name: each.name,
+      path: each.path,
+      regions: regions.filter((region) => region.path === each.path),
+      checked: stateOf(each.path),
+    })),
     async verify(results) {
-      // The results of each file are in the order of its checks: they get the order of all checks again.
-      const remaining = new Map([...results].map(([each, list]) => [each, list.values()]));
-      const inOrder = checks.map((check) => remaining.get(check.file.path)?.next().value);
+      const inOrder = regions.map((region) => results.get(region));
       const findings = checkFindings(file, checks, inOrder);
       if (findings.length > 0) throw invalidPackage(file, findings);
     },
@@ -80,18 +94,23 @@ function requireUsableName(name: string): void {
 
 /** The storage is one folder. @throws ImgctlError usage */
 function requireDistinctNames(files: readonly NamedFile[]): void {
-  const paths = new Map<string, NamedFile>();
-  for (const { name, path: file } of files) {
+  const byName = new Map<string, NamedFile>();
+  for (const file of files) {
     // Some storages ignore case, and would replace one with the other.
-    const folded = name.normalize().toLowerCase();
-    const other = paths.get(folded);
-    if (other && (other.name !== name || realpathSync(other.path) !== realpathSync(file))) {
-      const what =
-        other.name === name ? `are named ${name}` : 'have names that differ only in case';
-      const message = `two files ${what}: ${other.path}, ${file}`;
-      const advice = 'push them separately, under different names';
-      throw new ImgctlError('usage', message, { facts: advice });
-    }
-    paths.set(folded, { name, path: file });
+    const folded = file.name.normalize().toLowerCase();
+    const other = byName.get(folded);
+    byName.set(folded, file);
+    if (!other || identityOf(other.path) === identityOf(file.path)) continue;
+    const what =
+      other.name === file.name ? `are named ${file.name}` : 'have names that differ only in case';
+    const message = `two files ${what}: ${other.path}, ${file.path}`;
+    const advice = 'push them separately, under different names';
+    throw new ImgctlError('usage', message, { facts: advice });
   }
+}
+
+/** Returns the same text for the same file and name: the path without links, or as it is if it cannot be followed. */
+export function identityOf(file: string): string {
+  const followed = tryOr(() => realpathSync(file), file);
+  return path.join(followed, path.basename(file));
 }

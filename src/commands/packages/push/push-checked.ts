@@ -31,38 +31,53 @@ interface PushOptions extends SyncOptions, Pick<TransferOptions, 'onConflict'> {
   readonly dryRun?: boolean;
 }
 
-/** Plans, uploads and syncs. Only complete packages are synced, and none if a broken one is in the storage. */
-export async function pushPackages(
+/** Plans, uploads and syncs, or says what it would do. */
+export async function pushChecked(
   context: Context,
   job: PushJob,
   options: PushOptions,
 ): Promise<Result> {
-  const { output, batch } = job;
-  const { sync, dryRun } = options;
-  const { before, transfer, mark } = await prepare(context, job, options);
-  const plan = await planAll(context, batch, job.packages, transfer);
-  const outcome = await uploadAll(context, batch, plan, transfer);
-  const { fatal, complete } = outcome;
-  const broken = brokenPackages(outcome.failed, transfer);
-  for (const [name, files] of dryRun ? [] : broken) {
+  const prepared = await prepare(context, job, options);
+  const plan = await planAll(context, job.batch, job.packages, prepared.transfer);
+  const outcome = await uploadAll(context, job.batch, plan, prepared.transfer);
+  const pushed = { ...prepared, packages: outcome.complete };
+  if (!options.dryRun) return finish(context, job, outcome, pushed, options);
+  if (outcome.fatal) throw outcome.fatal;
+  const error = job.batch.error(outcome.counts('to upload'), 'storage-full');
+  const rows = await dryRunRows(plan, pushed, options);
+  const note = { kind: 'note', message: 'nothing was uploaded or submitted' } as const;
+  return { output: job.output, rows, afterwards: () => context.tell(note), error };
+}
+
+/**
+ * Decides how a push ends after its uploads, by the first row that holds:
+ *
+ *     an error concerns all packages     | that error; nothing is synced
+ *     no package is complete             | the error of those that failed
+ *     --no-sync                          | the files, and the error of packages that failed
+ *     a broken package is in the storage | the error of those that failed; nothing is synced
+ *     otherwise                          | a sync of the complete packages, and the error of the others
+ */
+async function finish(
+  context: Context,
+  job: PushJob,
+  outcome: UploadOutcome,
+  pushed: Pushed,
+  options: PushOptions,
+): Promise<Result> {
+  const { output, batch, storage } = job;
+  const { complete, failed, fatal } = outcome;
+  const { sync } = options;
+  const broken = brokenPackages(failed, pushed.transfer);
+  for (const [name, files] of broken) {
     const message = `${name} failed after these files became visible: ${files.join(', ')}`;
     context.tell({ kind: 'failure', message });
   }
-  if (!dryRun && sync && (fatal || broken.size > 0)) reportUnsynced(context, complete);
-  if (fatal) {
-    const isInterrupt = context.io.signal.aborted && !dryRun;
-    throw isInterrupt ? resumable(fatal, job.storage, sync) : fatal;
-  }
-  const error = batch.error(outcome.counts(dryRun ? 'to upload' : 'uploaded'), 'storage-full');
-  const pushed = { packages: complete, before, transfer, mark };
-  if (dryRun) {
-    const rows = await dryRunRows(plan, pushed, options);
-    const note = { kind: 'note', message: 'nothing was uploaded or submitted' } as const;
-    return { output, rows, afterwards: () => context.tell(note), error };
-  }
+  if (sync && (fatal || broken.size > 0)) reportUnsynced(context, complete);
+  if (fatal) throw context.io.signal.aborted ? resumable(fatal, storage, sync) : fatal;
+  const error = batch.error(outcome.counts(), 'storage-full');
   if (complete.length === 0) return { error };
   if (!sync) return { output, rows: fileRows(complete), error };
-  // A sync would make an image of half a package.
   if (broken.size > 0) return { error };
   const synced = await syncAndCount(context, job, pushed, outcome, options);
   return { ...synced, error: synced.error ?? error };
