@@ -156,10 +156,10 @@ export class Context implements ConsoleStyle {
 
   /** @throws ImgctlError config: unknown profile, no base URL, or invalid settings */
   session(): Promise<Session> {
-    const { owner, profile } = this.settings;
-    if (owner !== undefined && this.profile !== undefined) {
+    const { replacedUrl, profile } = this.settings;
+    if (replacedUrl !== undefined && this.profile !== undefined) {
       const { layer, origin, text } = this.settings.find('base-url');
-      const message = `${origin} selects ${shownAddress(text)}, not ${owner} of profile ${profile}`;
+      const message = `${origin} selects ${shownAddress(text)}, not ${replacedUrl} of profile ${profile}`;
       if (layer === 'variable') this.console.warn(message, setting('unset', 'base-url'));
     }
     this.#session ??= this.openSession(this.settings);

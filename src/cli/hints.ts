@@ -136,9 +136,13 @@ const HINTS: Table = {
 };
 
 /** Returns the hint if the run uses the service of another profile than its own. */
-function otherProfile({ owner, home, isHomeNew }: Settings): string | undefined {
-  if (owner === undefined || isHomeNew) return undefined;
-  return `use the profile of this service: --profile ${home}`;
+function otherProfile({
+  replacedUrl,
+  serviceProfile,
+  isServiceProfileNew,
+}: Settings): string | undefined {
+  if (replacedUrl === undefined || isServiceProfileNew) return undefined;
+  return `use the profile of this service: --profile ${serviceProfile}`;
 }
 
 /** Returns the hint as a run with these settings prints it. */
@@ -174,7 +178,7 @@ function commandText(words: readonly string[], settings: Settings): string {
   const [first, verb, key = '', value] = words;
   // Without a profile of this service, only a variable counts.
   if (first === 'config' && verb === 'set' && isSettingKey(key) && isOfService(key)) {
-    if (settings.owner !== undefined && settings.isHomeNew) {
+    if (settings.replacedUrl !== undefined && settings.isServiceProfileNew) {
       return `${variableOf(key)}=${shellQuote(value ?? 'VALUE')}`;
     }
   }
@@ -196,7 +200,7 @@ function flagsFor(words: readonly string[], settings: Settings): string[][] {
   const isLocal = LOCAL.some((start) => start.every((word, index) => words[index] === word));
   if (isLocal || words.includes('--from') || words.includes('--help')) return [];
   const [first, , key = ''] = words;
-  const { profile, home, isHomeNew, owner } = settings;
+  const { profile, serviceProfile, isServiceProfileNew, replacedUrl } = settings;
   const { text = '' } = settings.find('base-url');
   const usualText = settings.findUngiven('base-url').text ?? '';
   const profileFlag = (name: string) => (settings.isUsual(name) ? [] : [['--profile', name]]);
@@ -205,16 +209,16 @@ function flagsFor(words: readonly string[], settings: Settings): string[][] {
   const urlFlag = (isNeeded: boolean) => (isNeeded && isValid ? [['--base-url', text]] : []);
   // What is not of one service counts in the profile of the run, whatever its service is.
   if (first === 'config') {
-    return profileFlag(isSettingKey(key) && isOfService(key) ? home : profile);
+    return profileFlag(isSettingKey(key) && isOfService(key) ? serviceProfile : profile);
   }
   if (first === 'login') {
     const { text: name = '', origin } = settings.find('username');
     const { text: usual = name } = settings.findUngiven('username');
     const userFlag = name === usual || origin !== '--username' ? [] : [['--username', name]];
     // A profile belongs to one service: a login to another one is a login of another profile.
-    return owner === undefined
+    return replacedUrl === undefined
       ? [...profileFlag(profile), ...urlFlag(text !== usualText), ...userFlag]
-      : [...profileFlag(home), ...urlFlag(isHomeNew), ...userFlag];
+      : [...profileFlag(serviceProfile), ...urlFlag(isServiceProfileNew), ...userFlag];
   }
   return [...profileFlag(profile), ...urlFlag(text !== usualText)];
 }

@@ -12,7 +12,6 @@ import {
   byteRate,
   choice,
   duration,
-  type Hints,
   plainText,
   userName,
   type Value,
@@ -25,25 +24,23 @@ export interface SettingDefinition {
   readonly value: Value;
 }
 
-function parsed<Parsed>(parse: Value<Parsed>['parse'], hints: Hints = {}): Value<Parsed> {
-  return { parse, ...hints };
-}
-
 /** A text of this form. @param advice for any other */
-function formed(form: RegExp, advice: string, hints?: Hints): Value<string> {
-  const parse = (text: string, key: string) => {
-    if (form.test(text)) return text;
-    throw new ImgctlError('usage', `invalid ${key}: ${text}`, { facts: advice });
+function formed(form: RegExp, advice: string): Value<string> {
+  return {
+    parse: (text, key) => {
+      if (form.test(text)) return text;
+      throw new ImgctlError('usage', `invalid ${key}: ${text}`, { facts: advice });
+    },
   };
-  return parsed(parse, hints);
 }
 
 /** What -c takes: with what is computed from the name, which `all` leaves out. */
 const SHOWABLE = [...FIELDS, 'version'] as const;
 
-const COLUMNS = parsed((text, key) => parseColumns<string>(text, key, SHOWABLE, FIELDS), {
+const COLUMNS: Value<readonly string[]> = {
+  parse: (text, key) => parseColumns<string>(text, key, SHOWABLE, FIELDS),
   listed: SHOWABLE,
-});
+};
 
 const BOOLEAN = choice('value', ['true', 'false']);
 
@@ -56,11 +53,11 @@ export const SETTING_GROUPS = {
   service: {
     'base-url': {
       summary: 'address of the service',
-      value: parsed((text) => parseBaseUrl(withScheme(text.trim()) ?? text)),
+      value: { parse: (text) => parseBaseUrl(withScheme(text.trim()) ?? text) },
     },
     username: {
       summary: 'user name to log in with',
-      value: parsed(userName),
+      value: { parse: userName },
     },
     'password-command': {
       summary: 'command that prints the password',
@@ -69,10 +66,11 @@ export const SETTING_GROUPS = {
     'password-file': { summary: 'file whose first line is the password', value: FILE },
     'credential-helper': {
       summary: 'Docker credential helper for the password',
-      value: formed(/^[\w.-]+$|[\\/]/, 'use a name such as pass, or a path', {
+      value: {
+        ...formed(/^[\w.-]+$|[\\/]/, 'use a name such as pass, or a path'),
         mayBePath: true,
         suggested: ['osxkeychain', 'pass', 'secretservice', 'wincred'],
-      }),
+      },
     },
     timeout: {
       summary: 'time limit of each request',
@@ -105,23 +103,23 @@ export const SETTING_GROUPS = {
     output: {
       summary: 'output format',
       fallback: 'table',
-      value: choice('format', FORMAT_NAMES, [], formatElsewhere),
+      value: choice('format', FORMAT_NAMES, formatElsewhere),
     },
     'columns.images': { summary: 'columns of images list', value: COLUMNS },
     'columns.my-images': { summary: 'columns of my-images', value: COLUMNS },
     time: {
       summary: 'format of times in tables',
-      value: choice('time style', TIME_STYLES, ['wire', 'raw']),
+      value: choice('time style', TIME_STYLES),
     },
   },
   upload: {
     'upload-url': {
       summary: 'storage that push uploads to',
-      value: parsed(parseUploadUrl, { mayBePath: true }),
+      value: { parse: parseUploadUrl, mayBePath: true },
     },
     'upload-username': {
       summary: 'user name for a WebDAV storage',
-      value: parsed(userName),
+      value: { parse: userName },
     },
     'upload-password-command': {
       summary: 'command that prints the WebDAV password',
@@ -129,7 +127,7 @@ export const SETTING_GROUPS = {
     },
     'upload-access-key': {
       summary: 'access key id for an S3 storage',
-      value: parsed(plainText),
+      value: { parse: plainText },
     },
     'upload-secret-command': { summary: 'command that prints the S3 secret key', value: COMMAND },
     'upload-session-token-command': {
@@ -151,7 +149,7 @@ export const SETTING_GROUPS = {
     'token-store': {
       summary: 'file, or the URL of a shared Redis server',
       fallback: 'file',
-      value: parsed(parseRedisAddress, { suggested: ['file'] }),
+      value: { parse: parseRedisAddress, suggested: ['file'] },
     },
     'token-store-password-command': {
       summary: 'command that prints the Redis password',

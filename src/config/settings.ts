@@ -36,45 +36,6 @@ type Profiles = Pick<ConfigFile, 'profile' | 'profiles' | 'isHomeless'>;
 
 export type GivenSettings = ReadonlyMap<SettingKey, Given>;
 
-/** Files of one process: what a shell makes of <(COMMAND), and its standard input. */
-const OF_PROCESS = /^\/(?:dev\/(?:fd\/|stdin$)|proc\/)/;
-
-/**
- * Returns a text as the settings store it: later commands may run in another directory.
- * @throws ImgctlError usage: a file that later commands would not find
- */
-export function storedText(settings: Settings, key: SettingKey, text: string, cwd: string): string {
-  const target = key === 'upload-url' ? settings.get(key) : undefined;
-  if (target) return absoluteUploadUrl(target, text, cwd);
-  const { from }: Value = SETTINGS[key].value;
-  const isPath = from === 'files' || (key === 'credential-helper' && /[\\/]/.test(text));
-  if (!isPath) return text;
-  const file = path.resolve(cwd, text);
-  if (!OF_PROCESS.test(file)) return file;
-  const message = `${key} must be a file that later commands can read (got ${file})`;
-  throw new ImgctlError('usage', message, { facts: 'save its content to a regular file' });
-}
-
-/** Returns a base URL in its normal form, to compare it; one that is invalid as it is. */
-export function addressOf(text = ''): string {
-  return tryOr(() => baseUrlText(SETTINGS['base-url'].value.parse(text, 'base-url')), text);
-}
-
-/** Returns a base URL for messages: an invalid one may hold a password. */
-export function shownAddress(text = ''): string {
-  return hideUserInfo(addressOf(text));
-}
-
-/** Returns a name for a new profile of the service. */
-function nameFor(address: string, profiles: Profiles['profiles']): string {
-  const host = tryOr(() => new URL(address).host, '').replaceAll(/[^A-Za-z0-9]+/g, '-');
-  const base = host.replaceAll(/^-|-$/g, '').slice(0, 60) || 'other';
-  for (let number = 1; ; number += 1) {
-    const name = number === 1 ? base : `${base}-${number}`;
-    if (!profiles.has(name) && name !== DEFAULT_PROFILE) return name;
-  }
-}
-
 /** The owner of a token and of what else is cached; unset settings are empty. */
 export interface Account {
   readonly profile: string;
@@ -118,13 +79,13 @@ export class Settings {
   /** What options and prompts give. */
   readonly given: GivenSettings;
   /**
-   * The address of the profile's service, if this run uses another one: then the account and the upload storage of the
-   * profile are not used. Undefined if the base URL of the run is that of the profile, or the profile has none.
+   * The base URL of the profile, if an option or a variable replaces it by that of another service. Then the account and
+   * the upload storage of the profile are not used.
    */
-  readonly owner: string | undefined;
+  readonly replacedUrl: string | undefined;
   /** The profile of the service of this run; if it has none, a name for a new one. */
-  readonly home: string;
-  readonly isHomeNew: boolean;
+  readonly serviceProfile: string;
+  readonly isServiceProfileNew: boolean;
   /** The mark of the last login with --store-password: see stored-password.ts. */
   readonly storedAt: string | undefined;
   readonly #env: Texts;
@@ -144,23 +105,17 @@ export class Settings {
     this.given = given;
     this.#env = env;
     this.#stored = profiles.get(profile) ?? {};
-    // `find` respects `owner`, which is not known yet, only for settings that belong to a service.
+    // `find` reads `replacedUrl`, which is not known yet, only for settings that belong to a service.
     const address = addressOf(this.find('base-url').text);
     const stored = this.#stored['base-url'];
     const isOwn = stored === undefined || addressOf(stored) === address;
-    this.owner = isOwn ? undefined : shownAddress(stored);
+    this.replacedUrl = isOwn ? undefined : shownAddress(stored);
     this.storedAt = isOwn ? this.#stored[STORED_PASSWORD] : undefined;
-    const home = isOwn ? profile : this.#profileOf(address);
-    this.home = home ?? nameFor(address, profiles);
-    this.isHomeNew = home === undefined;
+    const sameService = [...profiles].find(([, texts]) => addressOf(texts['base-url']) === address);
+    const serviceProfile = isOwn ? profile : sameService?.[0];
+    this.serviceProfile = serviceProfile ?? nameFor(address, profiles);
+    this.isServiceProfileNew = serviceProfile === undefined;
     Object.freeze(this);
-  }
-
-  /** Returns the name of the first profile with this address. */
-  #profileOf(address: string): string | undefined {
-    const isOf = ([, stored]: readonly [string, Texts]) =>
-      addressOf(stored['base-url']) === address;
-    return [...this.config.profiles].find(isOf)?.[0];
   }
 
   /** True if commands without --profile use this profile, whether IMGCTL_PROFILE is set for them or not. */
@@ -239,7 +194,7 @@ export class Settings {
     const variable = variableOf(key);
     const text = this.#env[variable];
     if (text) return { layer: 'variable', text, origin: variable };
-    const isOthers = this.owner !== undefined && isOfService(key);
+    const isOthers = this.replacedUrl !== undefined && isOfService(key);
     if (!isOthers && Object.hasOwn(this.#stored, key)) {
       return { layer: 'profile', text: this.#stored[key], origin: `profile ${this.profile}` };
     }
@@ -253,4 +208,43 @@ export class Settings {
     const username = this.get('username') ?? '';
     return { profile: this.profile, baseUrl: url === undefined ? '' : baseUrlText(url), username };
   }
+}
+
+/** Returns a name for a new profile of the service. */
+function nameFor(address: string, profiles: Profiles['profiles']): string {
+  const host = tryOr(() => new URL(address).host, '').replaceAll(/[^A-Za-z0-9]+/g, '-');
+  const base = host.replaceAll(/^-|-$/g, '').slice(0, 60) || 'other';
+  for (let number = 1; ; number += 1) {
+    const name = number === 1 ? base : `${base}-${number}`;
+    if (!profiles.has(name) && name !== DEFAULT_PROFILE) return name;
+  }
+}
+
+/** Returns a base URL in its normal form, to compare it; one that is invalid as it is. */
+export function addressOf(text = ''): string {
+  return tryOr(() => baseUrlText(SETTINGS['base-url'].value.parse(text)), text);
+}
+
+/** Returns a base URL for messages: an invalid one may hold a password. */
+export function shownAddress(text = ''): string {
+  return hideUserInfo(addressOf(text));
+}
+
+/** Files of one process: what a shell makes of <(COMMAND), and its standard input. */
+const OF_PROCESS = /^\/(?:dev\/(?:fd\/|stdin$)|proc\/)/;
+
+/**
+ * Returns a text as the settings store it: later commands may run in another directory.
+ * @throws ImgctlError usage: a file that later commands would not find
+ */
+export function storedText(settings: Settings, key: SettingKey, text: string, cwd: string): string {
+  const target = key === 'upload-url' ? settings.get(key) : undefined;
+  if (target) return absoluteUploadUrl(target, text, cwd);
+  const { from }: Value = SETTINGS[key].value;
+  const isPath = from === 'files' || (key === 'credential-helper' && /[\\/]/.test(text));
+  if (!isPath) return text;
+  const file = path.resolve(cwd, text);
+  if (!OF_PROCESS.test(file)) return file;
+  const message = `${key} must be a file that later commands can read (got ${file})`;
+  throw new ImgctlError('usage', message, { facts: 'save its content to a regular file' });
 }

@@ -70,23 +70,15 @@ export function anyText(hints: Hints = {}): Value<string> {
   return { parse: (text) => text, ...hints };
 }
 
-/** @param noun what the words are, such as `format`. @param alias another name of one of them */
+/** @param noun what the words are, such as `format`. @param hintOf for words of other programs */
 export function choice<const Word extends string>(
   noun: string,
   words: readonly Word[],
-  [alias, meant]: readonly [alias?: string, word?: Word] = [],
   hintOf?: (word: string) => string | undefined,
 ) {
-  return {
-    words,
-    parse: (text: string, name: string): Word =>
-      parseChoice(text === alias && meant ? meant : text, {
-        noun,
-        valid: words,
-        where: name,
-        hintOf,
-      }),
-  } as const;
+  const parse = (text: string, name: string): Word =>
+    parseChoice(text, { noun, valid: words, where: name, hintOf });
+  return { words, parse } as const;
 }
 
 export function wholeNumber(min: number, max?: number): Value<number> {

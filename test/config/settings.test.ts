@@ -95,15 +95,13 @@ describe('the setting token-store', () => {
     ['rediss://bob@[::1]:1/', { tls: true, host: '::1', port: 1, database: 0, username: 'bob' }],
     ['redis://a%40b@localhost:6379/15', { ...REDIS, database: 15, username: 'a@b' }],
   ])('%s is valid', (text, expected) => {
-    expect(SETTINGS['token-store'].value.parse(text, 'token-store')).toEqual(
-      expected && { ...expected, text },
-    );
+    expect(SETTINGS['token-store'].value.parse(text)).toEqual(expected && { ...expected, text });
   });
 
   const INVALID =
     'http://localhost redis: redis:// redis.example.com:6379 redis://h/x redis://h/0/1 redis://h/0?x=1 redis://h/0#x redis://%zz@h FILE redis://bob:canary@h/0 redis://:canary@h http://bob:canary@h bob:canary@h';
   it.each(INVALID.split(' '))('%s is rejected without its password', (text) => {
-    const error = thrownBy(() => SETTINGS['token-store'].value.parse(text, 'token-store'));
+    const error = thrownBy(() => SETTINGS['token-store'].value.parse(text));
     expect([error.code, `${error.message} ${hintOf(error)}`.includes('canary')]).toEqual([
       'usage',
       false,

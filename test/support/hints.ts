@@ -64,14 +64,14 @@ export function expectHints(
         const wanted = profileOf(argv, io);
         const found = profileOf(words, io);
         // A change of settings is one of the profile, or of that of the service.
-        if (words[0] === 'config' && wanted?.owner === undefined) {
+        if (words[0] === 'config' && wanted?.replacedUrl === undefined) {
           expect(found?.profile, shown).toBe(wanted?.profile);
         }
         // A login to another service than that of the profile uses another profile.
         const isNew =
           words[0] === 'login' && words.some((word) => /^(--base-url|NAME)$/.test(word));
         const isOther =
-          words[0] === 'login' && (wanted?.owner !== undefined || (isNew && !wanted?.url));
+          words[0] === 'login' && (wanted?.replacedUrl !== undefined || (isNew && !wanted?.url));
         if (wanted && !isOther && words[0] !== 'config')
           expect([found?.profile, found?.url], shown).toEqual([wanted.profile, wanted.url]);
       }
@@ -121,7 +121,7 @@ function profileOf(argv: readonly string[], io: Io) {
   const config = tryOr(() => readConfigFile(findPaths(io).config, io), NO_CONFIG);
   return tryOr(() => {
     const settings = settle(config, io.env, line.profile, line.given);
-    const { profile, owner } = settings;
-    return { profile, owner, url: settings.find('base-url').text };
+    const { profile, replacedUrl } = settings;
+    return { profile, replacedUrl, url: settings.find('base-url').text };
   }, undefined);
 }

@@ -167,10 +167,10 @@ async function get(context: Context, _options: object, name: string): Promise<Re
 
 async function set(context: Context, _options: object, name: string, value: string): Promise<void> {
   const key = requireKey(name);
-  const { owner, profile } = context.settings;
-  if (owner !== undefined && isOfService(key)) {
+  const { replacedUrl, profile } = context.settings;
+  if (replacedUrl !== undefined && isOfService(key)) {
     const facts = hint`for the service of this run: ${imgctl('config', 'set', key, 'VALUE')}`;
-    throw new ImgctlError('usage', `profile ${profile} belongs to ${owner}`, { facts });
+    throw new ImgctlError('usage', `profile ${profile} belongs to ${replacedUrl}`, { facts });
   }
   const settings = context.settings.with({ [key]: value });
   const stored = storedText(settings, key, settings.text(key) ?? value, context.io.cwd);

@@ -178,7 +178,7 @@ async function completeSettings(context: Context, options: Options): Promise<Set
   let { settings } = context;
   checkConflicts(context, options);
   checkPasswordFile(context, options);
-  if (settings.owner !== undefined) throw belongsTo(settings, settings.owner);
+  if (settings.replacedUrl !== undefined) throw belongsTo(settings, settings.replacedUrl);
   if (settings.get('base-url') === undefined) {
     const label = 'Address of the service, such as images.example.com';
     const url = await prompt(context, 'base URL', label, '--base-url or IMGCTL_BASE_URL');
@@ -192,11 +192,11 @@ async function completeSettings(context: Context, options: Options): Promise<Set
 }
 
 /** A login never moves a profile to another service: it has the storage and the password of its own. */
-function belongsTo(settings: Settings, owner: string): ImgctlError {
+function belongsTo(settings: Settings, profileUrl: string): ImgctlError {
   const { profile } = settings;
   const move = imgctl('config', 'set', 'base-url', settings.text('base-url') ?? '');
   const facts = hint`for the other service: ${imgctl('login')}; or if this one has moved: ${move}`;
-  return new ImgctlError('usage', `profile ${profile} belongs to ${owner}`, { facts });
+  return new ImgctlError('usage', `profile ${profile} belongs to ${profileUrl}`, { facts });
 }
 
 function checkConflicts({ io, settings }: Context, options: Options): void {

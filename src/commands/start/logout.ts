@@ -71,12 +71,12 @@ function whatIsLeft({ profile, storedAt }: Settings): Facts {
 }
 
 function sayNotLoggedIn({ console, settings }: Context): void {
-  const { config, profile, isUnknown, owner } = settings;
+  const { config, profile, isUnknown, replacedUrl } = settings;
   if (isUnknown) {
     const facts = suggest(profile, [...config.profiles.keys()], imgctl('profile', 'list'));
     console.warn(`unknown profile ${quoted(profile)}`, facts);
-  } else if (owner !== undefined) {
-    const message = `profile ${profile} was not logged out: it belongs to ${owner}`;
+  } else if (replacedUrl !== undefined) {
+    const message = `profile ${profile} was not logged out: it belongs to ${replacedUrl}`;
     console.warn(message, setting('unset', 'base-url'));
   } else console.note('you were not logged in');
 }

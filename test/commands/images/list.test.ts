@@ -179,9 +179,8 @@ describe('images list', () => {
     );
   });
 
-  it('reads the setting time for tables only, and wire as another name of raw', async () => {
+  it('reads the setting time for tables only', async () => {
     const { imgctl } = await scriptedUser(catalogueOf(testImages(1)));
-    const raw = '2018-07-19 Thu 08:00:00 EDT\n';
     const time = Date.parse('2018-07-21T12:00:00Z');
     const shown = async (line: string) => (await imgctl(line, { time })).stdout.slice(0, -1);
     const row = 'images list --no-header -c updated_on';
@@ -191,11 +190,7 @@ describe('images list', () => {
     for (const format of ['csv', 'tsv']) {
       expect((await shown(`${row} -o ${format}`)).trim()).toBe('2018-07-19T12:00:00Z');
     }
-    for (const option of ['--time raw', '--time wire']) {
-      expect(`${await shown(`${row} ${option}`)}\n`).toBe(raw);
-    }
-    await imgctl('config set time wire');
-    expect(await shown(row)).toBe(raw.trim());
+    expect(await shown(`${row} --time raw`)).toBe('2018-07-19 Thu 08:00:00 EDT');
   });
 
   it.each(['json', 'ndjson', 'yaml', 'csv', 'tsv', '--get'])(
@@ -448,7 +443,7 @@ describe('my-images', () => {
     const meta = { count: 2, time: '0.1s', user: 'tester' };
     await expectSteps(
       (await userOf(...OWN)).imgctl,
-      ['my-images --time wire --limit 1', table],
+      ['my-images --time raw --limit 1', table],
       ['my-images web --json --meta --time raw', { data: [OWN[0], OWN[2]], meta }],
       ['my-images none'],
       ['my-images none --fail-empty', '', NO_MATCH, 5],
