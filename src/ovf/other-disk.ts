@@ -1,50 +1,52 @@
 // Finds out whether a disk is only a part: a delta, a differencing or a linked disk, useless without another file.
 
 import type { Disk } from './descriptor.ts';
+import type { DiskImage } from './disk-image.ts';
+import type { FindingCode } from './findings.ts';
 import { type PackageFile, readRegion } from './package-file.ts';
-import { type DiskImage, identifierOf, NO_DISK, type ReportDisk } from './vmdk.ts';
+import { identifierOf, NO_DISK } from './vmdk-header.ts';
 
-export interface PartOfDisk extends Pick<DiskImage, 'disk' | 'text'> {
+export interface DiskNeed extends Pick<DiskImage, 'disk' | 'text'> {
   /** What names the other disk that it needs; null if it is whole. */
   readonly need: string | null;
-  readonly report: ReportDisk;
+  report(code: FindingCode, message: string): void;
 }
 
 /** A hypervisor takes 32 to 255 snapshots of a disk. Disks that name each other as parent have no end. */
 const MAX_PARENTS = 255;
 
-/** Reports each disk that needs another one, unless its parentRef names the right disk of the package. */
-export function checkParents(disks: readonly Disk[], parts: ReadonlyMap<string, PartOfDisk>): void {
+/**
+ * Reports each disk that needs another one, unless its parentRef names the right disk of the package.
+ * @param needs by href
+ */
+export function checkParents(disks: readonly Disk[], needs: ReadonlyMap<string, DiskNeed>): void {
   const fileOf = new Map(disks.map(({ id, file }) => [id, file ?? '']));
-  const parentOf = ({ disk }: PartOfDisk) => parts.get(fileOf.get(disk?.parent ?? '') ?? '');
-  for (const part of parts.values()) {
-    const { disk, need, text, report } = part;
-    if (need === null) continue;
-    const parent = parentOf(part);
-    const wanted = text && identifierOf(text, 'parentCID');
-    const actual = parent?.text && identifierOf(parent.text, 'CID');
-    if (!parent || parent === part) {
-      report('needs-other-disk', `${need}; no parentRef names a disk of this package`);
-    } else if (wanted && actual && wanted !== NO_DISK && wanted !== actual) {
-      const message = `${need}; the CID of its parent ${disk?.parent} is ${hexadecimal(actual)}`;
-      report('needs-other-disk', message);
-    } else if (!endsInWholeDisk(parent, parentOf)) {
-      report(
-        'needs-other-disk',
-        `${need}; its chain of parents does not end in a complete disk of this package`,
-      );
-    }
+  const parentOf = ({ disk }: DiskNeed) => needs.get(fileOf.get(disk?.parent ?? '') ?? '');
+  for (const each of needs.values()) {
+    const problem = each.need && parentProblem(each, parentOf);
+    if (problem) each.report('needs-other-disk', `${each.need}; ${problem}`);
   }
 }
 
-function endsInWholeDisk(
-  first: PartOfDisk,
-  parentOf: (part: PartOfDisk) => PartOfDisk | undefined,
-): boolean {
-  let part: PartOfDisk | undefined = first;
-  for (let count = 0; part && count < MAX_PARENTS; count += 1) {
-    if (part.need === null) return true;
-    part = parentOf(part);
+type ParentOf = (child: DiskNeed) => DiskNeed | undefined;
+
+function parentProblem(child: DiskNeed, parentOf: ParentOf): string | null {
+  const parent = parentOf(child);
+  if (!parent || parent === child) return 'no parentRef names a disk of this package';
+  const wanted = child.text === null ? NO_DISK : identifierOf(child.text, 'parentCID');
+  const actual = parent.text === null ? null : identifierOf(parent.text, 'CID');
+  const isKnown = wanted !== null && wanted !== NO_DISK && actual !== null;
+  if (isKnown && wanted !== actual)
+    return `the CID of its parent ${child.disk?.parent} is ${hexadecimal(actual)}`;
+  if (endsInWholeDisk(parent, parentOf)) return null;
+  return 'its chain of parents does not end in a complete disk of this package';
+}
+
+function endsInWholeDisk(first: DiskNeed, parentOf: ParentOf): boolean {
+  let ancestor: DiskNeed | undefined = first;
+  for (let count = 0; ancestor && count < MAX_PARENTS; count += 1) {
+    if (ancestor.need === null) return true;
+    ancestor = parentOf(ancestor);
   }
   return false;
 }

@@ -1,7 +1,9 @@
-// Checks a VMDK file against its descriptor and the one of the package, and follows its tables to data that is missing.
+// Checks a VMDK against the descriptor of its package, and follows its tables to data that is missing.
 
 import type { Disk } from './descriptor.ts';
+import type { DiskImage } from './disk-image.ts';
 import type { FindingCode } from './findings.ts';
+import { type GrainLayout, GrainSum } from './grains.ts';
 import {
   type PackageFile,
   type ReadWindow,
@@ -9,72 +11,76 @@ import {
   WINDOW_SIZE,
   withWindow,
 } from './package-file.ts';
-import { GRAIN_MARKER, GrainSum, OTHER_FOOTER, type Packed, SECTOR } from './unpack.ts';
+import {
+  GRAIN_MARKER,
+  identifierOf,
+  OTHER_FOOTER,
+  parseSparseHeader,
+  repeatsHeader,
+  SECTOR,
+  type SparseHeader,
+} from './vmdk-header.ts';
 
-export type ReportDisk = (code: FindingCode, message: string) => null;
+type CheckedVmdk =
+  | BrokenVmdk
+  /** Its grains are not packed, or it is unknown where they begin. */
+  | { readonly kind: 'plain' }
+  | { readonly kind: 'packed'; readonly grains: GrainLayout };
 
-export const HEAD_SIZE = 64 * 1024;
-/** Of a grain table, as the specification of VMDK has it. Smaller tables could cost a read for each grain. */
-const TABLE_ENTRIES = 512;
-const STREAM_OPTIMIZED = 'streamOptimized';
-
-/** The file of a disk, or one that may be packed. */
-export interface DiskImage {
-  /** The file, or its first chunk. */
-  readonly file: PackageFile;
-  /** The file, or all its chunks. */
-  readonly files: readonly PackageFile[];
-  readonly disk: Disk | undefined;
-  readonly isVmdk: boolean;
-  readonly isGzip: boolean;
-  /** Its first 64 KiB, unpacked if it is gzip. */
-  readonly head: Buffer;
-  readonly header: SparseHeader | null;
-  /** The embedded descriptor of a VMDK; null if it has none, or it cannot be read. */
-  readonly text: string | null;
+interface BrokenVmdk {
+  readonly kind: 'broken';
+  readonly code: FindingCode;
+  readonly message: string;
 }
 
-/** Returns how to unpack its grains; null if there is no need to, or it is broken, which is a finding. */
+type ReportDisk = (code: FindingCode, message: string) => void;
+
+/** Of a grain table, as the specification has it. Smaller tables could cost a read for each grain. */
+const TABLE_ENTRIES = 512;
+const STREAM_OPTIMIZED = 'streamOptimized';
+const CREATE_TYPE = /^[ \t]*createType[ \t]*=[ \t]*"([^"\n]{1,100})"/im;
+const DEFLATE = 1;
+/** Sectors. Such a grain is unpacked in memory. */
+const MAX_PACKED_GRAIN = 2 ** 15;
+
+/** Reports where a VMDK and the descriptor differ. Returns what is broken, or how to unpack its grains. */
 export async function checkVmdk(
   { file, files, disk, isGzip, head, header, text }: DiskImage,
   report: ReportDisk,
   signal: AbortSignal | undefined,
-): Promise<Packed['grains']> {
-  if (header === null) return reportOtherFormat(head, report);
+): Promise<CheckedVmdk> {
+  if (header === null) return otherFormat(head);
+  const problem = headerProblem(header, text);
+  if (problem !== null) return broken('vmdk-header', problem);
+  checkAgainstDescriptor(header, text, disk, report);
   // The size of what gzip holds is unknown.
   const size = isGzip ? Number.MAX_SAFE_INTEGER : files.reduce((sum, each) => sum + each.size, 0);
-  const problem = headerProblem(header, text);
-  if (problem !== undefined) return report('vmdk-header', problem);
-  checkAgainstDescriptor(header, text, disk, report);
-  if (header.descriptorEnd > size)
-    return report('vmdk-truncated', 'ends before the end of its descriptor');
-  const isFooter =
-    header.grainDirectory === null ? (sector: Buffer) => repeatsHeader(sector, head) : null;
-  const layout = { ...header, isFooter };
-  // The tables of a file in gzip or in chunks are not read.
-  if (isGzip)
-    return header.streamOptimized ? { ...layout, start: header.overhead, sum: null } : null;
-  if (files.length > 1) return null;
-  const directory = header.grainDirectory ?? (await directoryOfFooter(file, head, report));
-  if (directory === null) return null;
-  const sum = await withWindow(file, signal, (read) =>
-    checkGrains(header, directory, read, file, report),
-  );
-  if (!sum || !header.streamOptimized) return null;
-  const isInFront = header.overhead > 0 && header.overhead <= sum.first;
-  return { ...layout, start: isInFront ? header.overhead : sum.first, sum };
+  if (header.textEnd > size)
+    return broken('vmdk-truncated', 'ends before the end of its descriptor');
+  if (isGzip) return packedGrains(header, head, null);
+  // The tables of a file in chunks are not read.
+  if (files.length > 1) return { kind: 'plain' };
+  const directory =
+    header.grainDirectory === 'in footer' ? await readFooter(file, head) : header.grainDirectory;
+  if (typeof directory !== 'number') return directory;
+  const sum = await withWindow(file, signal, (read) => readTables(header, directory, read, file));
+  return sum instanceof GrainSum ? packedGrains(header, head, sum) : sum;
 }
 
-function reportOtherFormat(head: Buffer, report: ReportDisk): null {
+function broken(code: FindingCode, message: string): BrokenVmdk {
+  return { kind: 'broken', code, message };
+}
+
+function otherFormat(head: Buffer): BrokenVmdk {
   const start = head.toString('latin1', 0, 64);
   if (start.startsWith('COWD'))
-    return report('vmdk-type', 'an ESX server extent, not allowed in a package');
+    return broken('vmdk-type', 'an ESX server extent, not allowed in a package');
   if (/^\s*# *disk descriptorfile/i.test(start))
-    return report('vmdk-split', 'only a descriptor; the data is in other files');
-  return report('vmdk-magic', 'neither a sparse header nor a VMDK descriptor');
+    return broken('vmdk-split', 'only a descriptor; the data is in other files');
+  return broken('vmdk-magic', 'neither a sparse header nor a VMDK descriptor');
 }
 
-function headerProblem(header: SparseHeader, text: string | null): string | undefined {
+function headerProblem(header: SparseHeader, text: string | null): string | null {
   const { version, capacity, grainSize, tableEntries, streamOptimized } = header;
   const isGrainValid = grainSize >= 8 && Number.isInteger(Math.log2(grainSize));
   if (!header.newlinesIntact) return 'corrupted by a transfer in text mode';
@@ -86,10 +92,13 @@ function headerProblem(header: SparseHeader, text: string | null): string | unde
     return `unknown compression ${header.compression}`;
   if (streamOptimized && grainSize > MAX_PACKED_GRAIN)
     return `compressed grains of ${grainSize} sectors, more than ${MAX_PACKED_GRAIN}`;
-  if (text !== null && ['CID', 'parentCID'].some((name) => identifierOf(text, name) === null))
+  if (
+    text !== null &&
+    (identifierOf(text, 'CID') === null || identifierOf(text, 'parentCID') === null)
+  )
     return 'no valid CID and parentCID in its descriptor';
   if (tableEntries !== TABLE_ENTRIES) return `invalid grain table of ${tableEntries} entries`;
-  return header.grainDirectory === 0 ? 'no grain directory' : undefined;
+  return header.grainDirectory === 0 ? 'no grain directory' : null;
 }
 
 function checkAgainstDescriptor(
@@ -115,106 +124,28 @@ function checkAgainstDescriptor(
   }
 }
 
-/** Returns the sector of the grain directory that the footer names; reports a missing or different footer. */
-async function directoryOfFooter(
-  file: PackageFile,
-  head: Buffer,
-  report: ReportDisk,
-): Promise<number | null> {
+/** Returns the sector of the grain directory that the footer names. */
+async function readFooter(file: PackageFile, head: Buffer): Promise<number | BrokenVmdk> {
   const end = await readRegion(file, Math.max(SECTOR, file.size - 2 * SECTOR), 2 * SECTOR);
   const isLast = end.subarray(SECTOR).every((byte) => byte === 0);
-  const directory = isLast ? (parseSparseHeader(end)?.grainDirectory ?? null) : null;
-  if (directory === null) return report('vmdk-truncated', 'does not end with a footer');
-  return repeatsHeader(end, head) ? directory : report('vmdk-header', OTHER_FOOTER);
-}
-
-type SparseHeader = NonNullable<ReturnType<typeof parseSparseHeader>>;
-
-const CREATE_TYPE = /^[ \t]*createType[ \t]*=[ \t]*"([^"\n]{1,100})"/im;
-const DEFLATE = 1;
-/** Sectors. Such a grain is unpacked in memory. */
-const MAX_PACKED_GRAIN = 2 ** 15;
-const COMPRESSED_GRAINS = 1 << 16;
-const MARKERS = 1 << 17;
-/** Means that the footer names the sector of the grain directory. */
-const DIRECTORY_AT_END = 0xffff_ffff_ffff_ffffn;
-
-/** Bytes of the header that its footer repeats: not where the grain directories are, nor if the shutdown was unclean. */
-const REPEATED = [
-  [0, 48],
-  [64, 72],
-  [73, 79],
-] as const;
-
-/** True if a footer, which programs read instead of the header, says the same. */
-function repeatsHeader(footer: Buffer, head: Buffer): boolean {
-  return REPEATED.every(([from, to]) => footer.subarray(from, to).equals(head.subarray(from, to)));
-}
-
-/** Parses the header at the start of a file, or the footer that repeats it; null for other data. */
-export function parseSparseHeader(head: Buffer) {
-  if (head.toString('latin1', 0, 4) !== 'KDMV' || head.length < SECTOR) return null;
-  const flags = head.readUInt32LE(8);
-  const descriptor = Number(head.readBigUInt64LE(28)) * SECTOR;
-  const descriptorEnd = descriptor + Number(head.readBigUInt64LE(36)) * SECTOR;
-  const directory = head.readBigUInt64LE(56);
-  return {
-    version: head.readUInt32LE(4),
-    capacity: Number(head.readBigUInt64LE(12)),
-    grainSize: Number(head.readBigUInt64LE(20)),
-    tableEntries: head.readUInt32LE(44),
-    /** Sectors in front of the grains. */
-    overhead: Number(head.readBigUInt64LE(64)),
-    compression: head.readUInt16LE(77),
-    /** True for compressed grains with markers. */
-    streamOptimized: (flags & COMPRESSED_GRAINS) !== 0 && (flags & MARKERS) !== 0,
-    /** First sector of the grain directory; 0 if there is none, null if only the footer names it. */
-    grainDirectory: directory === DIRECTORY_AT_END ? null : Number(directory),
-    newlinesIntact: head.toString('latin1', 73, 77) === '\n \r\n',
-    /** Bytes. */
-    descriptor,
-    descriptorEnd,
-  };
-}
-
-/** Returns the embedded descriptor of a disk; null if it lies outside the file, or unreadably deep inside gzip. */
-export async function readText(
-  { descriptor, descriptorEnd }: SparseHeader,
-  head: Buffer,
-  file: PackageFile,
-  isGzip: boolean,
-): Promise<string | null> {
-  if (descriptorEnd > (isGzip ? head.length : file.size)) return null;
-  const length = Math.min(descriptorEnd - descriptor, HEAD_SIZE);
-  const bytes = isGzip
-    ? head.subarray(descriptor, descriptorEnd)
-    : await readRegion(file, descriptor, length);
-  return bytes.toString('latin1').split('\0', 1)[0] ?? '';
-}
-
-/** The parentCID of a disk without a parent. */
-export const NO_DISK = 0xffff_ffff;
-
-/** Parses the hex digits after the first `name=`, as QEMU does, which refuses a disk without them; at most NO_DISK. */
-export function identifierOf(text: string, name: string): number | null {
-  const digits = /^=\s*(?:0x)?([0-9a-f]+)/i.exec(text.split(name, 2)[1] ?? '')?.[1];
-  return digits === undefined ? null : Math.min(Number.parseInt(digits, 16), NO_DISK);
+  const directory = isLast ? parseSparseHeader(end)?.grainDirectory : undefined;
+  if (typeof directory !== 'number') return broken('vmdk-truncated', 'does not end with a footer');
+  return repeatsHeader(end, head) ? directory : broken('vmdk-header', OTHER_FOOTER);
 }
 
 const ENTRY_BYTES = 4;
 
-/** Reports the first table, or else the last grain, that is not inside the file. Returns the sum of the tables. */
-async function checkGrains(
+/** Returns the sum of the tables, or which table, or else which last grain, is not inside the file. */
+async function readTables(
   header: SparseHeader,
   directory: number,
   read: ReadWindow,
   { size }: PackageFile,
-  report: ReportDisk,
-): Promise<GrainSum | null> {
+): Promise<GrainSum | BrokenVmdk> {
   const { capacity, grainSize, tableEntries } = header;
   const tables = Math.ceil(capacity / grainSize / tableEntries);
   const tableBytes = tableEntries * ENTRY_BYTES;
-  const truncated = (place: string) => report('vmdk-truncated', `ends ${place}`);
+  const truncated = (place: string) => broken('vmdk-truncated', `ends ${place}`);
   if (directory * SECTOR + tables * ENTRY_BYTES > size)
     return truncated('before its grain directory');
   const sum = new GrainSum();
@@ -224,7 +155,7 @@ async function checkGrains(
     const entries = await read(sector * SECTOR, tableBytes);
     if (entries.length < tableBytes) return truncated(`before its grain table at sector ${sector}`);
     bytesOfTables += tableBytes;
-    if (bytesOfTables > size) return report('vmdk-header', 'the grain tables overlap');
+    if (bytesOfTables > size) return broken('vmdk-header', 'the grain tables overlap');
     for (let entry = 0; entry < tableEntries; entry += 1) {
       const grain = entries.readUInt32LE(entry * ENTRY_BYTES);
       // 0 and 1 stand for grains of zeros.
@@ -266,4 +197,16 @@ async function endOfGrain(
   const marker = await read(start, GRAIN_MARKER);
   const isWhole = marker.length === GRAIN_MARKER;
   return start + GRAIN_MARKER + (isWhole ? marker.readUInt32LE(8) : 0);
+}
+
+/** @param sum of the grain tables; null if they cannot be read */
+function packedGrains(header: SparseHeader, head: Buffer, sum: GrainSum | null): CheckedVmdk {
+  const { streamOptimized, capacity, grainSize, tableEntries, overhead } = header;
+  const first = sum?.first ?? Infinity;
+  const start = overhead > 0 && overhead <= first ? overhead : first;
+  // Without overhead, only a grain in the tables shows where the grains begin.
+  if (!streamOptimized || start === Infinity) return { kind: 'plain' };
+  const isFooter =
+    header.grainDirectory === 'in footer' ? (sector: Buffer) => repeatsHeader(sector, head) : null;
+  return { kind: 'packed', grains: { capacity, grainSize, tableEntries, start, isFooter, sum } };
 }

@@ -99,11 +99,13 @@ describe('a disk', () => {
   });
 
   const base = identified('CID=5e6f7081\nparentCID=ffffffff');
+  const zeros = identified('CID=1\nparentCID=0');
   const other = identified('CID=5e6f7082\nparentCID=ffffffff');
   const REF = 'ovf:parentRef="b"';
   it.each<[string, RegExp | null, Buffer, Buffer | null, string]>([
     ['with its parent', null, delta, base, REF],
     ['with its parent in a hint', null, hinted, base, REF],
+    ['with another parent and zeros', /the CID of its parent b is 5e6f7081$/, zeros, base, REF],
     ['with another parent', /the CID of its parent b is 5e6f7082$/, delta, other, REF],
     [
       'with a parent that is missing',

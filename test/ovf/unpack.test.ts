@@ -56,6 +56,11 @@ const withoutOverhead = changed((b) => {
   for (const at of [64, b.length - 1024 + 64]) b.writeBigUInt64LE(0n, at);
 });
 
+const emptyWithoutOverhead = directoryFirst((b) => {
+  b.writeBigUInt64LE(0n, 64);
+  b.fill(0, 31 * 512, 35 * 512);
+});
+
 describe('a file without a digest', () => {
   const raw = Buffer.alloc(3 * MIB, 'a line of a disk\n');
   const RAW = { name: 'd.img.gz', gzip: true, format: 'raw' };
@@ -199,6 +204,8 @@ describe('a file without a digest', () => {
       {},
     ],
     ['whose header does not say where its grains begin', undefined, withoutOverhead, {}],
+    ['of zeros, whose header does not say it either', undefined, emptyWithoutOverhead, {}],
+    ['of gzip and such a disk', undefined, gzipSync(withoutOverhead), { gzip: true }],
     [
       'with a marker of another length',
       /unknown marker at sector/,
@@ -235,7 +242,7 @@ describe('a file without a digest', () => {
     ],
     [
       'of a disk in gzip that ends inside a grain',
-      /^unpack-failed: ends inside a grain/,
+      /^unpack-failed: ends inside the grain at sector \d+/,
       gzipSync(Buffer.concat([disk.subarray(0, GRAIN), LARGE_GRAIN.subarray(0, 1_200)])),
       { gzip: true },
     ],
@@ -310,8 +317,9 @@ it('a stream-optimised disk with large grains is unpacked in linear time', async
   const bytes = Buffer.concat([marker, grain], (sectors + 1) * 512);
   const layout = { capacity: grainSize, grainSize, tableEntries: 512, start: 0 };
   const grains = { ...layout, isFooter: null, sum: null };
+  const packed = { kind: 'grains', grains, maxBytes: Infinity } as const;
   const file = { name: 'd', path: 'd', offset: 0, size: bytes.length, complete: true };
-  const check = unpackCheck(file, { isGzip: false, least: 0, limit: Infinity, grains }).start();
+  const check = unpackCheck(file, packed).start();
   const seconds = await cpuSeconds(async () => {
     await check.update(bytes);
     expect(await check.end()).toBe(null);

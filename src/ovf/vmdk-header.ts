@@ -1,0 +1,98 @@
+// Parses what is at the start of a VMDK: its header, which a footer repeats, and its embedded descriptor.
+
+import { type PackageFile, readRegion } from './package-file.ts';
+
+/** Bytes. Places and lengths in a VMDK are in sectors. */
+export const SECTOR = 512;
+/** Bytes before the data of a compressed grain: the sector of the disk (8), the length of the data (4). */
+export const GRAIN_MARKER = 12;
+export const HEAD_SIZE = 64 * 1024;
+export const OTHER_FOOTER = 'its footer differs from its header';
+
+export interface SparseHeader {
+  readonly version: number;
+  /** Sectors of the disk. */
+  readonly capacity: number;
+  /** Sectors of a grain. */
+  readonly grainSize: number;
+  /** Grains of a grain table. */
+  readonly tableEntries: number;
+  /** Sectors in front of the grains; 0 in disks of some programs. */
+  readonly overhead: number;
+  readonly compression: number;
+  /** True for compressed grains with markers. */
+  readonly streamOptimized: boolean;
+  /** First sector of the grain directory; 0 if there is none. */
+  readonly grainDirectory: number | 'in footer';
+  readonly newlinesIntact: boolean;
+  /** Where the embedded descriptor starts and ends, in bytes. */
+  readonly textStart: number;
+  readonly textEnd: number;
+}
+
+const COMPRESSED_GRAINS = 1 << 16;
+const MARKERS = 1 << 17;
+const IN_FOOTER = 0xffff_ffff_ffff_ffffn;
+
+/** Parses the header at the start of a file, or the footer that repeats it; null for other data. */
+export function parseSparseHeader(head: Buffer): SparseHeader | null {
+  if (head.toString('latin1', 0, 4) !== 'KDMV' || head.length < SECTOR) return null;
+  const flags = head.readUInt32LE(8);
+  const textStart = Number(head.readBigUInt64LE(28)) * SECTOR;
+  const directory = head.readBigUInt64LE(56);
+  return {
+    version: head.readUInt32LE(4),
+    capacity: Number(head.readBigUInt64LE(12)),
+    grainSize: Number(head.readBigUInt64LE(20)),
+    tableEntries: head.readUInt32LE(44),
+    overhead: Number(head.readBigUInt64LE(64)),
+    compression: head.readUInt16LE(77),
+    streamOptimized: (flags & COMPRESSED_GRAINS) !== 0 && (flags & MARKERS) !== 0,
+    grainDirectory: directory === IN_FOOTER ? 'in footer' : Number(directory),
+    newlinesIntact: head.toString('latin1', 73, 77) === '\n \r\n',
+    textStart,
+    textEnd: textStart + Number(head.readBigUInt64LE(36)) * SECTOR,
+  };
+}
+
+/**
+ * Bytes of the header that a footer repeats: all but the places of the grain directories (48 to 63)
+ * and whether the shutdown was unclean (72).
+ */
+const REPEATED = [
+  [0, 48],
+  [64, 72],
+  [73, 79],
+] as const;
+
+/** True if a footer, which programs read instead of the header, says the same. */
+export function repeatsHeader(footer: Buffer, head: Buffer): boolean {
+  return REPEATED.every(([from, to]) => footer.subarray(from, to).equals(head.subarray(from, to)));
+}
+
+/** Returns the embedded descriptor; null if it lies outside the file, or of gzip outside the head. */
+export async function readText(
+  { textStart, textEnd }: SparseHeader,
+  head: Buffer,
+  file: PackageFile,
+  isGzip: boolean,
+): Promise<string | null> {
+  if (textEnd > (isGzip ? head.length : file.size)) return null;
+  const length = Math.min(textEnd - textStart, HEAD_SIZE);
+  const bytes = isGzip
+    ? head.subarray(textStart, textEnd)
+    : await readRegion(file, textStart, length);
+  return bytes.toString('latin1').split('\0', 1)[0] ?? '';
+}
+
+/** The parentCID of a disk without a parent. */
+export const NO_DISK = 0xffff_ffff;
+
+/**
+ * Parses the hex digits after the first occurrence of CID or parentCID and its `=`, as QEMU does,
+ * which refuses a disk without them; at most NO_DISK. CID so also finds a parentCID in front of it.
+ */
+export function identifierOf(text: string, name: 'CID' | 'parentCID'): number | null {
+  const digits = /^=\s*(?:0x)?([0-9a-f]+)/i.exec(text.split(name, 2)[1] ?? '')?.[1];
+  return digits === undefined ? null : Math.min(Number.parseInt(digits, 16), NO_DISK);
+}
