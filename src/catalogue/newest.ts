@@ -49,7 +49,7 @@ export function describeChoices(choices: readonly ReceivedImage[]): string[] {
 /** Returns the only newest image, or the error that lists the choices. @throws ImgctlError empty */
 export function onlyNewest({ index, query }: Pick<NewestCollector, 'query' | 'index'>) {
   const allSeries = index.series();
-  const newest = allSeries.map((series) => series.newest[0]).sort(compareChoices);
+  const newest = allSeries.map((series) => series.newest).sort(compareChoices);
   const [first, ...others] = newest;
   const [series] = allSeries;
   if (first === undefined || series === undefined)
@@ -70,7 +70,7 @@ export function newestOfEach({ index, query }: NewestCollector) {
   for (const series of index.series()) {
     const error = errorOf(series, query);
     if (error) errors.push(error);
-    else images.push(series.newest[0]);
+    else images.push(series.newest);
   }
   if (errors.length < 2) return { images, error: errors[0] };
   const message = `${errors.length} series have no single newest image`;
@@ -107,15 +107,16 @@ function wildcardsOf(image: ReceivedImage): string {
 }
 
 /** Returns why a series has no single newest image, also if an unknown zone decides whether that matches the query. */
-function problemOf({ newest: [image], problem }: Series<ReceivedImage>, query: Query) {
+function problemOf({ newest, problem }: Series<ReceivedImage>, query: Query) {
   if (problem !== undefined) return problem;
-  const zone = query.decidingZone(image);
+  const zone = query.decidingZone(newest);
   return zone && `the unknown zone ${zone} decides whether the newest image matches`;
 }
 
 function errorOf(series: Series<ReceivedImage>, query: Query): AmbiguousError | undefined {
   const problem = problemOf(series, query);
-  return problem === undefined ? undefined : new AmbiguousError(problem, series.newest);
+  if (problem === undefined) return undefined;
+  return new AmbiguousError(problem, [series.newest, ...series.rivals]);
 }
 
 /** Narrows the query by the pattern of the image's name; undefined if the image is then not the only newest one. */

@@ -10,7 +10,7 @@ import {
   STREAM_FORMAT_LIST,
 } from '../output/formats.ts';
 import { FIELDS } from '../query/fields.ts';
-import { describeHiddenWords } from '../query/name.ts';
+import { describeHiddenWords } from '../query/find-versions.ts';
 import { ALL_GLOBAL_OPTIONS } from './command.ts';
 import { type Block, lines, optionTerm, shell, type Term, terms } from './declarations.ts';
 

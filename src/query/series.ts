@@ -1,32 +1,33 @@
 // Groups images into series, and finds the newest image of each.
 
 import { compareText, compareValues, type ImageRecord, nameOf, readValue } from './fields.ts';
-import { type Name, readName } from './name.ts';
+import { type Name, type Places, readName } from './name.ts';
 import { parseTime, type Time, timeDifference } from './timestamp.ts';
-import { compareVersions, isGuess, isPreRelease, isStep } from './version-order.ts';
+import { compareVersions, isGuess, isPreRelease } from './version-order.ts';
 import { parseWord, type Word } from './word.ts';
 import { yearFirstIn } from './year-first.ts';
 
 export interface Series<Row extends ImageRecord> {
   /** `ubuntu-#-server-cloudimg-amd64-#.ova` */
   readonly pattern: string;
-  /** The newest image, or several and a problem: each of them could be the newest. */
-  readonly newest: readonly [Row, ...Row[]];
-  readonly problem?: string | undefined;
+  readonly newest: Row;
+  /** Images that could be the newest instead, and why; none without a problem. */
+  readonly rivals: readonly Row[];
+  readonly problem?: string;
 }
 
 export interface RankedImage<Row extends ImageRecord> {
   readonly image: Row;
   readonly seriesNumber: number;
   readonly pattern: string;
-  /** 1 for the newest of its series, and equal for images of which neither is newer. */
+  /** 1 for the newest of its series; that of the image before if neither of the two is newer. */
   readonly rank: number;
 }
 
 /** What is held of each image of a series. */
 interface Entry<Row extends ImageRecord = ImageRecord> {
   readonly image: Row;
-  readonly places: Name['places'];
+  readonly places: Places;
   /** Which versions of the name the words mean: 8 is the first one of web-8.1-3, the second one of web-7.2-8. */
   readonly match: string;
   /** Read if it is needed; null if it cannot be read. */
@@ -37,11 +38,12 @@ interface Entry<Row extends ImageRecord = ImageRecord> {
 export class SeriesIndex<Row extends ImageRecord> {
   /** The words that begin with a number. */
   readonly #words: readonly Word[];
-  readonly #bySeries = new Map<string, [Entry<Row>, ...Entry<Row>[]]>();
+  /** The images of each series, which has at least one. */
+  readonly #bySeries = new Map<string, Entry<Row>[]>();
 
   /** @param words that the names of the images match */
   constructor(words: readonly string[] = []) {
-    this.#words = words.map(parseWord).filter(({ meansVersion }) => meansVersion);
+    this.#words = words.map(parseWord).filter(({ positionIn }) => positionIn);
   }
 
   get isEmpty(): boolean {
@@ -52,22 +54,22 @@ export class SeriesIndex<Row extends ImageRecord> {
     const text = nameOf(image);
     if (text === '') return;
     const name = readName(text);
-    const entry = { image, places: name.places, match: this.#matchOf(name) };
-    const entries = this.#bySeries.get(name.seriesKey);
+    const { seriesKey, places } = name;
+    const entry = { image, places, match: this.#matchOf(name) };
+    const entries = this.#bySeries.get(seriesKey);
     if (entries) entries.push(entry);
-    else this.#bySeries.set(name.seriesKey, [entry]);
+    else this.#bySeries.set(seriesKey, [entry]);
   }
 
   /** Returns all images, series by series in alphabetical order, the newest first. */
   rankedImages(): RankedImage<Row>[] {
     const ranked: RankedImage<Row>[] = [];
     for (const [seriesNumber, entries] of this.#groups().entries()) {
-      const sorted = entries.toSorted(compareAges);
-      let before = sorted[0] ?? entries[0];
-      const pattern = patternOf(before);
-      let rank = 1;
-      for (const entry of sorted) {
-        if (entry !== before && !isEquallyNew(before, entry)) rank += 1;
+      const pattern = patternOf(newestOf(entries));
+      let rank = 0;
+      let before: Entry | undefined;
+      for (const entry of entries.toSorted(compareAges)) {
+        if (!before || !isEquallyNew(before, entry)) rank += 1;
         ranked.push({ image: entry.image, seriesNumber, pattern, rank });
         before = entry;
       }
@@ -78,46 +80,50 @@ export class SeriesIndex<Row extends ImageRecord> {
   /** Returns the series in alphabetical order. */
   series(): Series<Row>[] {
     return this.#groups().map((entries) => {
-      const [newest = entries[0], ...others] = newestOfEachMatch(entries);
-      if (others.length > 0) return this.#unclearSeries([newest, ...others]);
-      return seriesOf(entries, newest);
+      const newest = newestOf(entries);
+      const others = newestOfOtherMatches(newest, entries);
+      return others.length > 0 ? this.#unclearSeries(newest, others) : seriesOf(newest, entries);
     });
   }
 
-  /** Returns a series in which the words match different versions. @param newest for each of these */
-  #unclearSeries(newest: readonly [Entry<Row>, ...Entry<Row>[]]): Series<Row> {
-    const names = newest.map(({ image }) => readName(nameOf(image)));
-    const words = this.#words.filter(({ positionIn }) => new Set(names.map(positionIn)).size > 1);
-    const [first, ...others] = newest;
-    const pattern = patternOf(first);
+  /** Returns a series in which the words mean different versions. @param others the newest for each other match */
+  #unclearSeries(newest: Entry<Row>, others: readonly Entry<Row>[]): Series<Row> {
+    const names = [newest, ...others].map(({ image }) => readName(nameOf(image)));
+    const words = this.#words.filter(({ positionIn }) => {
+      return new Set(names.map((name) => positionIn?.(name))).size > 1;
+    });
+    const pattern = patternOf(newest);
     const texts = words.map(({ text }) => text).join(' and ');
-    const problem = `${texts} matches different numbers in ${pattern}`;
-    return { pattern, newest: [first.image, ...others.map(({ image }) => image)], problem };
+    const match = words.length === 1 ? 'matches' : 'match';
+    const problem = `${texts} ${match} different numbers in ${pattern}`;
+    return { pattern, newest: newest.image, rivals: others.map(({ image }) => image), problem };
   }
 
   /** Returns the newest images of the series of this one, with the words at the same versions. */
   newestLike(image: Row): readonly Row[] {
     const name = readName(nameOf(image));
-    const all = this.#bySeries.get(name.seriesKey) ?? [];
     const match = this.#matchOf(name);
-    const alike = all.filter((entry) => entry.match === match);
-    return alike.length > 0 ? seriesOf(alike, newestOf(alike)).newest : [];
+    const alike = this.#bySeries.get(name.seriesKey)?.filter((entry) => entry.match === match);
+    if (!alike?.length) return [];
+    const { newest, rivals } = seriesOf(newestOf(alike), alike);
+    return [newest, ...rivals];
   }
 
-  #groups() {
+  #groups(): Entry<Row>[][] {
     const all = [...this.#bySeries].sort(([left], [right]) => compareText(left, right));
     return all.map(([, entries]) => entries);
   }
 
   #matchOf(name: Name): string {
-    return this.#words.map(({ positionIn }) => positionIn(name)).join();
+    return this.#words.map(({ positionIn }) => positionIn?.(name)).join();
   }
 }
 
-/** Returns the newest image for each match, the newest of all first. */
-function newestOfEachMatch<Each extends Entry>(entries: readonly Each[]): Each[] {
+/** Returns the newest images for matches other than that of the newest of all, one for each. */
+function newestOfOtherMatches<Each extends Entry>(newest: Each, entries: readonly Each[]): Each[] {
   const byMatch = new Map<string, Each>();
   for (const entry of entries) {
+    if (entry.match === newest.match) continue;
     byMatch.set(entry.match, newerOf(byMatch.get(entry.match) ?? entry, entry));
   }
   return [...byMatch.values()].sort(compareAges);
@@ -125,50 +131,63 @@ function newestOfEachMatch<Each extends Entry>(entries: readonly Each[]): Each[]
 
 /** @param newest of the entries by version and time */
 function seriesOf<Row extends ImageRecord>(
-  entries: readonly Entry<Row>[],
   newest: Entry<Row>,
+  entries: readonly Entry<Row>[],
 ): Series<Row> {
   const pattern = patternOf(newest);
-  for (const [rivalsOf, what, why] of DOUBTS) {
+  for (const { rivalsOf, problemOf } of DOUBTS) {
     const rivals = rivalsOf(newest, entries);
     if (rivals.length === 0) continue;
     const [image, rival] = [newest.image, newestOf(rivals).image];
-    const isRivalFirst = compareChoices(image, rival) > 0;
-    const choices = isRivalFirst ? ([rival, image] as const) : ([image, rival] as const);
-    return { pattern, newest: choices, problem: `${what} ${pattern} ${why}` };
+    const problem = problemOf(pattern);
+    if (compareChoices(image, rival) > 0)
+      return { pattern, newest: rival, rivals: [image], problem };
+    return { pattern, newest: image, rivals: [rival], problem };
   }
   const equal = entries.filter((entry) => entry !== newest && isEquallyNew(newest, entry));
-  const problem = equal.length > 0 ? `${equal.length + 1} images are equally new` : undefined;
-  const others = equal.sort(compareAges).map(({ image }) => image);
-  return { pattern, newest: [newest.image, ...others], problem };
+  const rivals = equal.sort(compareAges).map(({ image }) => image);
+  const series = { pattern, newest: newest.image, rivals };
+  if (equal.length === 0) return series;
+  return { ...series, problem: `${equal.length + 1} images are equally new` };
 }
 
-/**
- * Why the newest image by version may not be the newest, in the order in which that is checked: a function that returns
- * the images that could be the newest instead, and what the user is told if there are any.
- */
+/** Why the newest image by version may not be the newest; the first doubt that has rivals counts. */
 const DOUBTS = [
-  [incomparable, 'the versions in', 'cannot be compared'],
-  [releasesBesidePreRelease, 'the newest of', 'is a pre-release'],
-  [newestByYear, 'the dates in', 'cannot be compared'],
+  {
+    rivalsOf: incomparable,
+    problemOf: (pattern: string) => `the versions in ${pattern} cannot be compared`,
+  },
+  {
+    rivalsOf: releasesBesidePreRelease,
+    problemOf: (pattern: string) => `the newest of ${pattern} is a pre-release`,
+  },
+  {
+    rivalsOf: newestByYear,
+    problemOf: (pattern: string) => `the dates in ${pattern} cannot be compared`,
+  },
 ] as const;
 
 /**
- * Returns the images of which it takes a guess to say that they are older: 999 beside the newest, 10000. It takes none if
- * 1000 is there too, as 1000 is surely older than 10000, and 999 one step before 1000.
+ * Returns the images of which it takes a guess to say that they are older: 999 beside the newest, 10000. It takes none
+ * if 1000 is there too, as 1000 is surely older than 10000, and 999 than 1000.
  */
 function incomparable<Each extends Entry>(newest: Each, all: readonly Each[]): readonly Each[] {
   const isDoubtful = ({ places }: Each) => isGuess(newest.places, places);
   if (!all.some(isDoubtful)) return [];
   const found: Each[] = [];
-  let lowest = newest;
+  let oldestSure = newest;
   for (const entry of all.toSorted(compareAges)) {
-    if (isDoubtful(entry) && !isStep(lowest.places, entry.places)) found.push(entry);
-    else lowest = entry;
+    if (isDoubtful(entry) && !isSurelyOlder(entry, oldestSure)) found.push(entry);
+    else oldestSure = entry;
   }
   return found;
 }
 
+/** True for 999 beside 1000, but not for 1.2 beside 2, which have other numbers of parts. @param newer by compareAges */
+function isSurelyOlder(older: Entry, newer: Entry): boolean {
+  const hasSameForm = older.places.flat(2).length === newer.places.flat(2).length;
+  return hasSameForm && !isGuess(newer.places, older.places);
+}
 function releasesBesidePreRelease<Each extends Entry>(
   newest: Each,
   all: readonly Each[],

@@ -1,37 +1,74 @@
 // Parses a word of a query, and matches it with names: `help choosing`.
 
+import { type FoundVersion, isHash, LEVEL } from './find-versions.ts';
 import { foldCase, normalize } from './fold-case.ts';
-import { isHash, LEVEL, type Name, readName } from './name.ts';
+import { type Name, readName } from './name.ts';
 
-/**
- * Parses a word of a query. A number such as 8 or 8-1 matches a version that begins with it, 8.1 but not 18; a word with
- * digits such as rocky9 matches Rocky-9-Base, but not rocky-19; any other word, and a hash, matches what contains it.
- */
-export function parseWord(text: string) {
-  const part = foldCase(text);
-  const isNumber = /^[\d.]*\d[\d._ -]*$/.test(text);
-  /** True if it may not match a name that contains it. */
-  const needsWholeNumbers = /\d/.test(text) && !isHash(text.toLowerCase());
-  const pattern = wordPattern(part, isNumber ? 'uy' : 'u');
-  const runs = text.match(/\d+|[^\d._ -]+/gu) ?? [];
-  /** Parts of the word that each name that matches contains, in this order and in any case. */
-  const pieces = needsWholeNumbers ? runs.map(withoutZeros) : [text];
-  /** True if it begins with a number, so that the names that it matches may have that number at different positions. */
-  const meansVersion = needsWholeNumbers && /^v?[\d.]/i.test(text);
-  /** Returns the position of the version of the name that the word means, or nothing. */
-  const positionIn = (name: Name) =>
-    isNumber ? positionAtStart(pattern, name) : positionWithin(pattern, name);
-  const matches = (name: string) => {
-    if (isNumber) return positionIn(readName(name)) !== undefined;
-    return needsWholeNumbers ? pattern.test(foldCase(name)) : foldCase(name).includes(part);
-  };
-  return { text, meansVersion, matches, positionIn, pieces };
+export interface Word {
+  readonly text: string;
+  readonly matches: (name: string) => boolean;
+  /** Texts that each name that matches contains, in this order and in any case. */
+  readonly pieces: readonly string[];
+  /** Returns where a name has the version that the word means; only for a word that begins with a number. */
+  readonly positionIn: ((name: Name) => string | undefined) | undefined;
 }
 
-export type Word = ReturnType<typeof parseWord>;
+/**
+ * A number such as 8 or 8-1 matches a version that begins with it, 8.1 but not 18; a word with digits such as rocky9
+ * matches Rocky-9-Base, but not rocky-19; any other word, and a hash, matches what contains it.
+ */
+export function parseWord(text: string): Word {
+  if (/^[\d.]*\d[\d._ -]*$/.test(text)) return numberWord(text);
+  if (/\d/.test(text) && !isHash(text.toLowerCase())) return wordWithDigits(text);
+  const part = foldCase(text);
+  const matches = (name: string) => foldCase(name).includes(part);
+  return { text, matches, pieces: [text], positionIn: undefined };
+}
 
-/** Finds where a word has separators, or could have them: at a border between a digit and a letter. */
-const SEPARATORS = /((?<=\d)[._ -]*(?=[^\d._ -])|(?<=[^\d._ -])[._ -]*(?=\d))|[._ -]+/g;
+/** 8, 8-1 */
+function numberWord(text: string): Word {
+  const pattern = wordPattern(text, 'uy');
+  const positionIn = (name: Name) => {
+    const whole = normalize(name.text);
+    return name.positionOf((version) => {
+      // The letter of v8 and R8 is not part of the number.
+      pattern.lastIndex = version.start + (/^\p{L}\d/u.test(version.text) ? 1 : 0);
+      return !version.isHash && pattern.test(whole);
+    });
+  };
+  const matches = (name: string) => positionIn(readName(name)) !== undefined;
+  return { text, matches, pieces: piecesOf(text), positionIn };
+}
+
+/** rocky9, v8.1, 9.x86_64 */
+function wordWithDigits(text: string): Word {
+  const pattern = wordPattern(foldCase(text), 'u');
+  /** Finds the version that has the first digit of what matches. */
+  const positionIn = (name: Name) => {
+    const folded = foldCase(name.text);
+    const at = folded.search(pattern);
+    const digit = at + folded.slice(at).search(/\d/);
+    return name.positionOf(
+      ({ start, text: version }: FoundVersion) => start <= digit && digit < start + version.length,
+    );
+  };
+  const matches = (name: string) => pattern.test(foldCase(name));
+  const beginsWithNumber = /^v?[\d.]/i.test(text);
+  return {
+    text,
+    matches,
+    pieces: piecesOf(text),
+    positionIn: beginsWithNumber ? positionIn : undefined,
+  };
+}
+
+function piecesOf(text: string): string[] {
+  return (text.match(/\d+|[^\d._ -]+/gu) ?? []).map(withoutZeros);
+}
+
+/** A border between a digit and a letter, with the separators that a word has there. */
+const BORDER = '(?<=\\d)[._ -]*(?=[^\\d._ -])|(?<=[^\\d._ -])[._ -]*(?=\\d)';
+const SEPARATORS = new RegExp(`(${BORDER})|[._ -]+`, 'g');
 
 /**
  * Digits match whole runs, with zeros before them or without, letters any part; -, _, . and space are alike, and optional
@@ -48,24 +85,4 @@ function wordPattern(word: string, flags: string): RegExp {
 
 function withoutZeros(digits: string): string {
   return digits.replace(/^0+(?=\d)/, '');
-}
-
-/** Finds the version that begins with the sticky pattern, behind a letter such as v. */
-function positionAtStart(pattern: RegExp, { text, versions }: Name): string | undefined {
-  const name = normalize(text);
-  const found = versions.find(({ start, isHash, text: version }) => {
-    const isLetterFirst = /^\p{L}\d/u.test(version);
-    pattern.lastIndex = isLetterFirst ? start + 1 : start;
-    return !isHash && pattern.test(name);
-  });
-  return found?.position;
-}
-
-/** Finds the version that has the first digit of what the pattern matches. */
-function positionWithin(pattern: RegExp, { text, versions }: Name): string | undefined {
-  const name = foldCase(text);
-  const at = name.search(pattern);
-  const digit = at + name.slice(at).search(/\d/);
-  return versions.find(({ start, text: { length } }) => start <= digit && digit < start + length)
-    ?.position;
 }

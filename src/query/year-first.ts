@@ -1,10 +1,11 @@
 // Puts the year first in the dates of names, so that they can be compared.
 
-import { EDGE } from './name.ts';
+import { LETTER_OR_DIGIT } from './find-versions.ts';
 
 const WEEK = '(?<week>\\d\\d?)';
 const SHORT_YEAR = '[-_.]?(?:fy)?(?:20)?(?<year>1[5-9]|2\\d)';
-const wholeWord = (pattern: string) => new RegExp(`(?<!${EDGE})${pattern}(?!${EDGE})`, 'giu');
+const wholeWord = (pattern: string) =>
+  new RegExp(`(?<!${LETTER_OR_DIGIT})${pattern}(?!${LETTER_OR_DIGIT})`, 'giu');
 
 /** Made at their first use, since most commands read no name. */
 let yearLast: readonly RegExp[] | undefined;

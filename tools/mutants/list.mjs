@@ -27,7 +27,7 @@ export const LONG = [
   ['src/query/filter-predicate.ts', 'return position <= end;', 'return true;', 'test/query/filter.test.ts'],
   ['src/query/filter.ts', 'if (part === \'\' || /[%,[', 'if (/[%,[', 'test/query/filter.test.ts'],
   ['src/query/timestamp.ts', 'const exists = day.getUTCDate() === Number(date.slice(8));', 'const exists = true;', 'test/query/timestamp.test.ts'],
-  ['src/query/name.ts', '(?:hw|gen|el)', '(?:hw|gen)', 'test/query/name.test.ts'],
+  ['src/query/find-versions.ts', '(?:hw|gen|el)', '(?:hw|gen)', 'test/query/name.test.ts'],
   ['src/http/retry.ts', 'if (asked > MAX_WAIT) return end;', '', 'test/http/retry.test.ts'],
   ['src/http/retry.ts', '[408, 429, ', '[429, ', 'test/http/retry.test.ts'],
   ['src/http/retry.ts', 'refusals = [429]', 'refusals = []', 'test/commands/packages/sync.test.ts'],

@@ -22,7 +22,7 @@ import { column, pick } from '../../output/columns.ts';
 import { ask } from '../../output/prompt.ts';
 import { printable } from '../../output/text.ts';
 import { nameOf } from '../../query/fields.ts';
-import { describeVersion, readName } from '../../query/name.ts';
+import { readName } from '../../query/name.ts';
 import type { RankedImage } from '../../query/series.ts';
 import { parseWord } from '../../query/word.ts';
 import { noMatchError } from './empty.ts';
@@ -108,7 +108,7 @@ async function run(context: Context, options: Options, words: readonly string[])
 
 function candidateRow({ image, pattern, rank }: RankedImage<ReceivedImage>) {
   const { id = null, name, path = null, created_on = null } = image;
-  const version = describeVersion(readName(nameOf(image)));
+  const version = readName(nameOf(image)).versionText;
   return { series: pattern, rank, version, id, name, path, created_on };
 }
 

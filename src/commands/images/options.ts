@@ -7,7 +7,7 @@ import { type Column, column, namesOf } from '../../output/columns.ts';
 import { DOCUMENT_FORMAT_LIST } from '../../output/formats.ts';
 import { describeField, FIELDS, type Field, kindOf, nameOf } from '../../query/fields.ts';
 import { OPERATORS, parseFilter } from '../../query/filter.ts';
-import { describeVersion, readName } from '../../query/name.ts';
+import { readName } from '../../query/name.ts';
 import { parseQuery, Query } from '../../query/query.ts';
 import { DIRECTIONS, SORT_FIELDS } from '../../query/sort.ts';
 import { counted } from '../../words.ts';
@@ -25,7 +25,7 @@ export const IMAGE_COLUMNS = [
     column(field, ...describeField(field), { isTime: kindOf(field) === 'time', ...LOOKS[field] }),
   ),
   column('version', 'string or null', 'with -c or --get: the versions of its name', {
-    value: (image) => describeVersion(readName(nameOf(image))) || null,
+    value: (image) => readName(nameOf(image)).versionText || null,
   }),
 ];
 

@@ -1,0 +1,106 @@
+// Finds the versions in a name, and says which of its digits are none: `help choosing`.
+
+/** A version as it stands in a name: 7.0U3, or a git hash. */
+export interface FoundVersion {
+  readonly text: string;
+  readonly start: number;
+  readonly isHash: boolean;
+}
+
+const LETTER = '\\p{L}';
+/** None is beside a whole word. */
+export const LETTER_OR_DIGIT = '[\\p{L}\\p{N}]';
+/** The level of a processor, but no version: x86_64_v3, not amd64-v1.2. */
+export const LEVEL = `[_-]?v[1-9](?!${LETTER_OR_DIGIT}|\\.\\d)`;
+
+/** Whole words whose digits are no version: as people read them, and as patterns. */
+const HIDDEN: Readonly<Record<string, readonly string[]>> = {
+  'processors such as amd64, x86_64 and i686': [
+    `(?:amd64|x86[_-]64|arm64)(?:${LEVEL})?`,
+    'x86',
+    'aarch64',
+    'armv[5-9][a-z]*',
+    'i[3-6]86',
+    'ppc64(?:le|el)?',
+    's390x?',
+    'riscv64',
+  ],
+  '64bit, win64 and x64': ['(?:32|64)[_-]?bits?', '(?:win|linux|x)(?:32|64)'],
+  'sizes such as 20G, 4vcpu and 4c8g': [
+    '(?<!\\.)\\d+(?:\\.\\d)?(?:[gmt](?:i?b)?|v?cpus?|cores?)',
+    '\\d+(?:c|v?cpu)[_-]?\\d+gb?',
+  ],
+  'hw11, gen2, el8': ['(?:hw|gen|el)\\d+'],
+  // Not u3c, v1b and w11pro, which are versions.
+  'k8s, universalk9': [`(?![bhmprsuv])${LETTER}\\d{1,2}${LETTER}{1,2}`, `${LETTER}*k9`],
+};
+
+export function describeHiddenWords(): string {
+  return Object.keys(HIDDEN).join('; ');
+}
+
+/** Words that are part of a version if digits follow: SP5, rc1, cu4. */
+const VERSION_WORD = '(?:sp|patch|hotfix|cu|rc|alpha|beta)';
+const WORD_BEFORE = `(?<!${LETTER_OR_DIGIT})${VERSION_WORD}[-_. ]?`;
+const LETTER_BEFORE = `(?<!${LETTER_OR_DIGIT}|\\.)${LETTER}`;
+const LETTERS_WITHIN = `(?:${VERSION_WORD}|${LETTER})(?!${LETTER})\\d*`;
+
+/** v1.2, 7.0U3c, SP5, rc.1 */
+const VERSION = `(?:${WORD_BEFORE}|${LETTER_BEFORE})?(?<!\\d)\\d+(?:\\.\\d+|${LETTERS_WITHIN})*`;
+
+/** What isHash decides about. Not digits alone: many names have dates. */
+const MAYBE_HASH = '(?=g|\\d*[a-f])g?[0-9a-f]{7,40}';
+
+/** cad2024, b202401, 01dec2024, 2024cafe, 20240115c3 */
+const DATE_WITH_LETTERS =
+  /^\d{0,2}[a-f]*20\d\d(?:(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01])?)?(?:[a-f]+\d*)?$/;
+
+/**
+ * True for 7 to 40 hexadecimal digits, such as a383732, and behind git's g, such as g1234567. False for what people write
+ * as dates, and for numbers with a letter: 1234567, 151046b, b12345678.
+ */
+export function isHash(text: string): boolean {
+  const hex = text.replace(/^g/, '');
+  if (!/^(?=.*\d)[0-9a-f]{7,40}$/.test(hex)) return false;
+  if (hex !== text) return !/^\d{8,}$/.test(hex);
+  const isNumber = /^[a-f]?\d{8,}$|^\d+[a-f]?$/.test(hex);
+  return !isNumber && !DATE_WITH_LETTERS.test(hex);
+}
+
+/** Stands for each character of a hash. No name that is read has it. */
+export const MARK = '\0';
+
+/** Made at their first use, since most commands read no name. */
+let patterns: { readonly masked: RegExp; readonly versions: RegExp } | undefined;
+
+function makePatterns() {
+  const hidden = Object.values(HIDDEN).flat().join('|');
+  return {
+    masked: new RegExp(
+      `(?<!${LETTER_OR_DIGIT})(?:(${hidden})|${MAYBE_HASH})(?!${LETTER_OR_DIGIT})`,
+      'giu',
+    ),
+    versions: new RegExp(`${MARK}+|${VERSION}`, 'giu'),
+  };
+}
+
+/**
+ * Returns the versions of a name, from the left. Hidden words are masked by spaces and hashes by marks, so that the
+ * rest is found where it stands: of `a-amd64-g1234567-2`, the versions of `a-      -########-2` are g1234567 and 2.
+ */
+export function findVersions(name: string): FoundVersion[] {
+  patterns ??= makePatterns();
+  const masked = name.replace(patterns.masked, (word: string, hidden: string | undefined) => {
+    if (hidden !== undefined) return ' '.repeat(word.length);
+    return isHash(word.toLowerCase()) ? MARK.repeat(word.length) : word;
+  });
+  const versions: FoundVersion[] = [];
+  let end = 0;
+  for (const found of masked.match(patterns.versions) ?? []) {
+    // Finds this one, as no digit is between two versions; matchAll would take longer.
+    const start = masked.indexOf(found, end);
+    end = start + found.length;
+    versions.push({ text: name.slice(start, end), start, isHash: found.startsWith(MARK) });
+  }
+  return versions;
+}
