@@ -18,23 +18,51 @@ const MIN_LAST_WIDTH = 24;
 /** Narrower tables become records. */
 const MIN_TABLE_WIDTH = 40;
 
-/** Narrower terminals show names rather than times: they hide columns up to LAST_LEVEL. */
+/** Narrower terminals show names rather than times. */
 const MIN_TIMES_WIDTH = 64;
 
 /** The highest `hides` of a column that any table hides if it is too wide. */
 const USUAL_LEVEL = 3;
-/** Hides the times too. */
-const LAST_LEVEL = 4;
+/** The `hides` of times. */
+const TIMES_LEVEL = 4;
 
-export type TableColumn = ReturnType<typeof measureColumn>;
+/** A column of the rows that a table shows. */
+export interface TableColumn extends Column {
+  readonly title: string;
+  readonly titleWidth: number;
+  /** Of each row. */
+  readonly texts: readonly string[];
+  /** Cells of the widest text and the title, or what the terminal has for them. */
+  readonly width: number;
+  /** Cells that it has at least: all, unless it may be cut. */
+  readonly minWidth: number;
+  /** Wider texts are wrapped between words, not cut. */
+  readonly wraps: boolean;
+  readonly isNumeric: boolean;
+  readonly paint: (text: string) => string;
+}
 
-/** Returns the columns of the rows with their texts. */
-export function measureColumns(output: Output, rows: readonly Row[], style: Style) {
+export function measureColumns(
+  output: Output,
+  rows: readonly Row[],
+  style: Style,
+): readonly TableColumn[] {
+  const { header = true, wrap = false } = output.options;
   const columns = output.columns.length > 0 ? output.columns : undeclared(rows[0]);
   return columns.map((column, at) => {
     const cells = rows.map((row) => output.cell(column, row));
-    const isLast = at === columns.length - 1;
-    return measureColumn(column, cells, output, isLast, style);
+    const values = cells.filter((value) => value !== null && value !== undefined);
+    const isNumeric = values.length > 0 && values.every((value) => typeof value === 'number');
+    const wraps = wrap && at === columns.length - 1;
+    const mayCut = wrap ? wraps : !isNumeric && isCuttable(column);
+    const title = printable(column.name);
+    const titleWidth = displayWidth(title);
+    const texts = cells.map(shownText);
+    const width = widest(texts, header ? titleWidth : 0);
+    const words = wraps ? texts.flatMap((text) => text.split(' ')) : [];
+    const minWidth = mayCut ? widest(words, Math.max(MIN_CUT_WIDTH, titleWidth)) : width;
+    const paint = painterOf(column, wrap, style);
+    return { ...column, title, titleWidth, texts, width, minWidth, wraps, isNumeric, paint };
   });
 }
 
@@ -43,41 +71,9 @@ function undeclared(row: Row = {}): readonly Column[] {
   return Object.keys(row).map((name) => ({ name, type: '', meaning: '' }));
 }
 
-function measureColumn(
-  column: Column,
-  cells: readonly unknown[],
-  { options: { header = true, wrap } }: Output,
-  isLast: boolean,
-  style: Style,
-) {
-  const { name, isId, isTime, isState, cut } = column;
-  const title = printable(name);
-  const titleWidth = displayWidth(title);
-  const texts = cells.map(shownText);
-  const width = widest(texts, header ? titleWidth : 0);
-  const values = cells.filter((value) => value !== null && value !== undefined);
-  const isNumeric = values.length > 0 && values.every((value) => typeof value === 'number');
-  const isFixed = isNumeric || isTime || isState || (isId && cut === undefined);
-  const mayCut = wrap ? isLast : !isFixed;
-  const color = isId ? style.id : isTime ? style.faint : String;
-  const paint = (text: string) => {
-    if (text === '-') return style.faint(text);
-    if (wrap && text.startsWith(HINT)) return style.hint(HINT) + text.slice(HINT.length);
-    return isState ? stateStyle(text, style)(text) : color(text);
-  };
-  // When it is cut: cells that the column keeps, and cells of its texts that stay at their start.
-  const words = wrap && mayCut ? texts.flatMap((text) => text.split(' ')) : [];
-  const minWidth = mayCut ? widest(words, Math.max(MIN_CUT_WIDTH, titleWidth)) : width;
-  const head = usualHead(width);
-  return { ...column, title, titleWidth, texts, width, minWidth, head, isNumeric, paint };
+function isCuttable({ isId, isTime, isState, cut }: Column): boolean {
+  return !isTime && !isState && (!isId || cut !== undefined);
 }
-
-function widest(texts: readonly string[], atLeast: number): number {
-  return texts.reduce((width, text) => Math.max(width, displayWidth(text)), atLeast);
-}
-
-/** Begins a hint in a wrapped column. */
-const HINT = 'hint:';
 
 function shownText(value: unknown): string {
   if (value === null || value === undefined) return '-';
@@ -85,10 +81,27 @@ function shownText(value: unknown): string {
   return ASCII.test(text) ? text : printable(text);
 }
 
-interface Table {
+function widest(texts: readonly string[], atLeast: number): number {
+  return texts.reduce((width, text) => Math.max(width, displayWidth(text)), atLeast);
+}
+
+/** Begins a hint in a table with sentences. */
+const HINT = 'hint:';
+
+function painterOf({ isId, isTime, isState }: Column, hasSentences: boolean, style: Style) {
+  return (text: string): string => {
+    if (text === '-') return style.faint(text);
+    if (hasSentences && text.startsWith(HINT)) return style.hint(HINT) + text.slice(HINT.length);
+    if (isState) return stateStyle(text, style)(text);
+    if (isId) return style.id(text);
+    return isTime ? style.faint(text) : text;
+  };
+}
+
+export interface Table {
   readonly kind: 'table';
   /** The columns beside each other. */
-  readonly shown: readonly TableColumn[];
+  readonly beside: readonly TableColumn[];
   /** The last column, if it goes below each row. */
   readonly below?: TableColumn;
 }
@@ -96,54 +109,60 @@ interface Table {
 /** Records are keys and values of each row: a table has no room. */
 type Layout = Table | { readonly kind: 'records' };
 
-const RECORDS: Layout = { kind: 'records' };
-
 /**
- * Decides how the columns share a terminal. Those of images (id 4 cells, name 44, folder 8, data_store 10,
- * updated_on 16) need 90; in 89 cells data_store is hidden, in 77 folder too, in 64 the name is cut to 40, in 63
- * updated_on is hidden, and in 39 they become records.
+ * Decides how the columns share a terminal: the first way that fits, from all of them to records.
+ * Images have id (4 cells), name (44), folder (8), data_store (10) and updated_on (16):
+ *
+ *     90 cells and more   all columns
+ *     78 to 89            data_store is hidden
+ *     68 to 77            folder too, unless two names are the same
+ *     64 to 67            the name is cut too, in 64 cells to 40
+ *     50 to 63            updated_on is hidden instead
+ *     40 to 49            the name is cut too
+ *     39 and fewer        records
+ *
+ * Changes end with what an image was before. If few cells of that fit, it goes below:
+ *
+ *     updated  1003  ubuntu-22.04-server-cloudimg-amd64-20241028.ova
+ *         before: folder: linux
  */
 export function layoutOf(
   columns: readonly TableColumn[],
-  output: Output,
-  terminal: Terminal,
+  { trunc = true }: Output['options'],
+  { width: room = Number.POSITIVE_INFINITY, unicode }: Terminal,
 ): Layout {
-  const { trunc = true, wrap } = output.options;
-  const { width } = terminal;
+  if (!trunc || cellsOf(columns) <= room) return { kind: 'table', beside: columns };
+  if (room < MIN_TABLE_WIDTH) return { kind: 'records' };
+  const arranged = (some: readonly TableColumn[], level: number) =>
+    cutColumns(hideColumns(some, room, level), room, unicode);
+  const level = room < MIN_TIMES_WIDTH ? TIMES_LEVEL : USUAL_LEVEL;
+  const all = arranged(columns, level);
   const last = columns.at(-1);
-  if (last === undefined) return RECORDS;
-  if (!trunc || width === undefined) return { kind: 'table', shown: columns };
-  if (width < MIN_TABLE_WIDTH) {
-    return cellsOf(columns) <= width ? { kind: 'table', shown: columns } : RECORDS;
-  }
-  const fitted = (some: readonly TableColumn[], level: number) =>
-    fitColumns(hideColumns(some, width, level), width, terminal.unicode);
-  const level = width < MIN_TIMES_WIDTH ? LAST_LEVEL : USUAL_LEVEL;
-  const beside = fitted(columns, level);
-  if (beside && (wrap || !isCramped(last, beside))) return { kind: 'table', shown: beside };
-  const above = fitted(columns.slice(0, -1), beside ? level : LAST_LEVEL);
-  return above ? { kind: 'table', shown: above, below: last } : RECORDS;
+  if (all && !isCramped(last, all)) return { kind: 'table', beside: all };
+  const others = arranged(columns.slice(0, -1), all ? level : TIMES_LEVEL);
+  if (others && last) return { kind: 'table', beside: others, below: last };
+  return { kind: 'records' };
 }
 
 /** True if the last column is shown, but cut to a few cells. */
-function isCramped(last: TableColumn, shown: readonly TableColumn[]): boolean {
-  const fitted = shown.find(({ name }) => name === last.name);
-  return fitted !== undefined && fitted.width < Math.min(last.width, MIN_LAST_WIDTH);
+function isCramped(last: TableColumn | undefined, shown: readonly TableColumn[]): boolean {
+  const cut = shown.find(({ name }) => name === last?.name);
+  if (!last || !cut || cut.wraps) return false;
+  return cut.width < Math.min(last.width, MIN_LAST_WIDTH);
 }
 
 /** Hides the columns that say least, up to this level, until the others fit uncut. */
 function hideColumns(
   columns: readonly TableColumn[],
-  width: number,
+  room: number,
   level: number,
 ): readonly TableColumn[] {
-  const shown = [...columns];
-  const hideable = columns.filter((column) => levelOf(column) <= level);
-  for (const column of hideable.sort((one, other) => levelOf(one) - levelOf(other))) {
-    if (cellsOf(shown) <= width) break;
-    const told = columns.find(({ name }) => name === column.distinguishes)?.texts ?? [];
-    const tellsApart = new Set(told).size < told.length;
-    if (!tellsApart) shown.splice(shown.indexOf(column), 1);
+  let shown = columns;
+  for (const column of columns.toSorted((one, other) => levelOf(one) - levelOf(other))) {
+    if (levelOf(column) > level || cellsOf(shown) <= room) return shown;
+    const distinguished = columns.find(({ name }) => name === column.distinguishes);
+    if (distinguished && hasRepeats(distinguished.texts)) continue;
+    shown = shown.filter((each) => each !== column);
   }
   return shown;
 }
@@ -152,16 +171,20 @@ function levelOf({ hides = Number.POSITIVE_INFINITY }: TableColumn): number {
   return hides;
 }
 
-/** Cuts the widest columns to one maximum, the largest that fits. @returns undefined if there is no room */
-function fitColumns(
+function hasRepeats(texts: readonly string[]): boolean {
+  return new Set(texts).size < texts.length;
+}
+
+/** Cuts the widest columns to one maximum, the largest that fits. @returns undefined without room */
+function cutColumns(
   columns: readonly TableColumn[],
-  width: number,
+  room: number,
   unicode: boolean,
 ): readonly TableColumn[] | undefined {
   if (columns.length === 0) return undefined;
-  if (cellsOf(columns) <= width) return columns;
-  for (let max = width; max >= MIN_CUT_WIDTH; max -= 1) {
-    if (cellsOf(columns, max) > width) continue;
+  if (cellsOf(columns) <= room) return columns;
+  for (let max = room; max >= MIN_CUT_WIDTH; max -= 1) {
+    if (cellsOf(columns, max) > room) continue;
     return columns.map((column) => cutColumn(column, cutWidth(column, max), unicode));
   }
   return undefined;
@@ -178,17 +201,20 @@ function cutWidth({ width, minWidth }: TableColumn, max: number): number {
 }
 
 function cutColumn(column: TableColumn, width: number, unicode: boolean): TableColumn {
-  const head = column.cut === 'end' ? width : headFor(column.texts, width, unicode);
-  return { ...column, width, head };
+  const { texts, wraps, cut } = column;
+  if (width === column.width || wraps) return { ...column, width };
+  const head = cut === 'end' ? width : headFor(texts, width, unicode);
+  return { ...column, width, texts: texts.map((text) => cutMiddle(text, width, unicode, head)) };
 }
 
 /** Texts that are compared to find out where to cut. */
 const MAX_COMPARED = 200;
 
 /**
- * Returns how much of the start of each text stays when it is cut, so that as many texts as possible differ; or else
- * as many without their numbers. In 21 cells, debian-12-generic-amd64-20250501.ova and the same of genericcloud are
- * both debian-1…20250501.ova with the usual 8 cells, and differ from 18 cells on.
+ * Returns how much of the start of each text stays when it is cut, so that as many texts as possible
+ * differ, or else as many without their numbers. In 21 cells, debian-12-generic-amd64-20250501.ova
+ * and the same of genericcloud are both debian-1…20250501.ova with the usual 8 cells, and differ from
+ * 18 cells on.
  */
 function headFor(texts: readonly string[], width: number, unicode: boolean): number {
   const usual = usualHead(width);

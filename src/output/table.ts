@@ -1,8 +1,8 @@
-// Writes tables: padded lines in a pipe, drawn by cli-table3 on a terminal, and records as keys and values.
+// Writes tables: padded lines in a pipe, drawn by cli-table3 on a terminal, and records.
 
 import type { Sink } from '../io.ts';
-import type { Row } from './columns.ts';
-import { GAP, layoutOf, measureColumns, type TableColumn } from './layout.ts';
+import { namesOf, type Row } from './columns.ts';
+import { GAP, layoutOf, measureColumns, type Table, type TableColumn } from './layout.ts';
 import type { Output, OutputOptions } from './output.ts';
 import { loadStyle, type Style, type Terminal } from './terminal.ts';
 import { wrapWords, writeText } from './text.ts';
@@ -21,7 +21,7 @@ interface Look {
   readonly style: Style;
 }
 
-/** Writes aligned lines, uncut in a pipe, and fitted to a terminal. @returns the columns that it has no room for */
+/** Writes rows, in a pipe uncut. @returns the columns that the terminal has no room for */
 export async function writeTable(
   sink: Sink,
   output: Output,
@@ -30,19 +30,19 @@ export async function writeTable(
 ): Promise<readonly string[]> {
   const look: Look = { options: output.options, terminal, style: await loadStyle(terminal) };
   const columns = measureColumns(output, rows, look.style);
-  const layout = layoutOf(columns, output, terminal);
+  const layout = layoutOf(columns, output.options, terminal);
   if (layout.kind === 'records') {
     await writeText(sink, recordLines(columns, look));
     return [];
   }
-  const { shown, below } = layout;
-  const isDrawn = terminal.width !== undefined && shown.every((each) => each.width <= MAX_ALIGNED);
+  const { beside, below } = layout;
+  const isDrawn = terminal.width !== undefined && beside.every(({ width }) => width <= MAX_ALIGNED);
   const lines = isDrawn
-    ? drawnLines((await import('cli-table3')).default, shown, below, look)
-    : alignedLines(shown, look);
+    ? drawnLines((await import('cli-table3')).default, layout, look)
+    : alignedLines(beside, look);
   await writeText(sink, lines);
-  const names = [...shown, below].map((column) => column?.name);
-  return output.columns.map(({ name }) => name).filter((name) => !names.includes(name));
+  const shown = namesOf(below ? [...beside, below] : beside);
+  return namesOf(output.columns).filter((name) => !shown.includes(name));
 }
 
 /** Writes a row as keys and values. */
@@ -53,79 +53,85 @@ export async function writeRecord(sink: Sink, output: Output, row: Row, terminal
 }
 
 function* alignedLines(columns: readonly TableColumn[], { options, style }: Look) {
+  const pad = ({ width, isNumeric }: TableColumn, text: string, painted: string) => {
+    const padding = ' '.repeat(Math.max(0, Math.min(width, MAX_ALIGNED) - displayWidth(text)));
+    return isNumeric ? padding + painted : painted + padding;
+  };
+  const line = (cells: readonly string[]) => `${cells.join(GAP).trimEnd()}\n`;
   const { header = true } = options;
-  const count = columns[0]?.texts.length ?? 0;
-  for (let row = header ? -1 : 0; row < count; row += 1) {
-    const cells = columns.map(({ title, texts, width, isNumeric, paint }) => {
-      const text = row < 0 ? title : (texts[row] ?? '');
-      const painted = row < 0 ? style.faint(text) : paint(text);
-      const padding = ' '.repeat(Math.max(0, Math.min(width, MAX_ALIGNED) - displayWidth(text)));
-      return isNumeric ? padding + painted : painted + padding;
+  if (header) yield line(columns.map((each) => pad(each, each.title, style.faint(each.title))));
+  for (let row = 0; row < rowsOf(columns); row += 1) {
+    const cells = columns.map((column) => {
+      const text = column.texts[row] ?? '';
+      return pad(column, text, column.paint(text));
     });
-    yield `${cells.join(GAP).trimEnd()}\n`;
+    yield line(cells);
   }
+}
+
+function rowsOf(columns: readonly TableColumn[]): number {
+  return columns[0]?.texts.length ?? 0;
 }
 
 /** Returns each row as keys and values, with an empty line between two rows. */
 function* recordLines(columns: readonly TableColumn[], { options, terminal, style }: Look) {
   const { wrap, omitsMissing = wrap } = options;
-  const count = columns[0]?.texts.length ?? 0;
-  for (let row = 0; row < count; row += 1) {
+  for (let row = 0; row < rowsOf(columns); row += 1) {
     if (row > 0) yield '\n';
     const shown = columns.filter(({ texts }) => !(omitsMissing && texts[row] === '-'));
-    const width = Math.max(0, ...shown.map(({ titleWidth }) => titleWidth));
+    const keyWidth = Math.max(0, ...shown.map(({ titleWidth }) => titleWidth));
+    const indent = ' '.repeat(keyWidth + GAP.length);
+    const room = (terminal.width ?? Number.POSITIVE_INFINITY) - indent.length;
     for (const { title, titleWidth, texts, paint } of shown) {
-      const key = style.faint(title) + ' '.repeat(width - titleWidth);
-      const room = (terminal.width ?? Number.POSITIVE_INFINITY) - width - GAP.length;
+      const key = style.faint(title) + ' '.repeat(keyWidth - titleWidth);
       const text = texts[row] ?? '';
       const lines = wrap ? wrapWords(text, room, '', displayWidth) : [text];
-      const indent = ' '.repeat(width + GAP.length);
       const value = lines.map((line) => paint(line)).join(`\n${indent}`);
       yield `${(key + GAP + value).trimEnd()}\n`;
     }
   }
 }
 
-/** Returns the lines of the table in batches. @param below a column below each row */
+/** Returns the lines of the table in batches. */
 function* drawnLines(
-  Table: typeof import('cli-table3'),
-  columns: readonly TableColumn[],
-  below: TableColumn | undefined,
+  CliTable: typeof import('cli-table3'),
+  { beside, below }: Table,
   look: Look,
 ): Generator<string> {
-  const { style, terminal } = look;
   const { header = true, wrap = false } = look.options;
-  const count = columns[0]?.texts.length ?? 0;
-  const cell = ({ texts, width, head, paint }: TableColumn, row: number) => {
-    const text = texts[row] ?? '';
-    return paint(wrap ? text : cutMiddle(text, width, terminal.unicode, head));
-  };
-  for (let start = 0; start < count; start += BATCH) {
-    const table = new Table({
+  const draw = (rows: string[][]) => {
+    const table = new CliTable({
       // By default cli-table3 colours borders and headers, even with NO_COLOR.
       style: { border: [], head: [], compact: true, 'padding-left': 0, 'padding-right': 0 },
       chars: NO_FRAME,
-      colWidths: columns.map(({ width }) => width),
-      colAligns: columns.map(({ isNumeric }) => (isNumeric ? 'right' : 'left')),
+      colWidths: beside.map(({ width }) => width),
+      colAligns: beside.map(({ isNumeric }) => (isNumeric ? 'right' : 'left')),
       wordWrap: wrap,
-      head: header && start === 0 ? columns.map(({ title }) => style.faint(title)) : [],
     });
-    for (let row = start; row < Math.min(start + BATCH, count); row += 1) {
-      table.push(columns.map((column) => cell(column, row)));
+    table.push(...rows);
+    return `${table}`.split('\n').map((line) => `${line.trimEnd()}\n`);
+  };
+  if (header) yield* draw([beside.map(({ title }) => look.style.faint(title))]);
+  for (let start = 0; start < rowsOf(beside); start += BATCH) {
+    const rows: string[][] = [];
+    for (let row = start; row < Math.min(start + BATCH, rowsOf(beside)); row += 1) {
+      rows.push(beside.map(({ texts, paint }) => paint(texts[row] ?? '')));
     }
-    const lines = `${table}`.split('\n');
-    const first = header && start === 0 ? -1 : start;
-    for (const [at, line] of lines.entries()) {
-      // A hint has a row of its own, which is empty if its only cell goes below.
-      if (!below || line.trim() !== '') yield `${line.trimEnd()}\n`;
-      if (below) yield* linesBelow(below, first + at, look);
-    }
+    const lines = draw(rows);
+    if (!below) yield* lines;
+    // Only the last column is ever wrapped, so without it each line is a row.
+    else
+      for (const [row, line] of lines.entries()) {
+        // A hint has a row of its own, which is empty if its only cell goes below.
+        if (line !== '\n') yield line;
+        yield* linesBelow(below, start + row, look);
+      }
   }
 }
 
 const INDENT = '    ';
 
-/** Returns the column below a row, if it has a value there; row -1 is the header. */
+/** Returns the column below a row, if it has a value there. */
 function linesBelow(
   { title, texts, paint, cut }: TableColumn,
   row: number,
