@@ -73,8 +73,8 @@ export function settingOption<const Flags extends string, const Key extends Sett
   setting: Key,
   description: string = SETTINGS[setting].summary,
 ) {
-  const { fallback }: SettingDefinition = SETTINGS[setting];
-  const { value }: { readonly value: (typeof SETTINGS)[Key]['value'] } = SETTINGS[setting];
+  const definition: SettingDefinition & Pick<(typeof SETTINGS)[Key], 'value'> = SETTINGS[setting];
+  const { value, fallback } = definition;
   return { flags, description, value, default: fallback, setting };
 }
 

@@ -226,7 +226,11 @@ export const RENAMED: readonly (readonly [typed: string, option: string, advice?
   ['--follow, --watch, -w, -f', '--wait'],
   ['--async, --detach, -d', '--no-wait'],
   ['-n, --simulate, --check', '--dry-run'],
-  ['--overwrite, --force, --replace', '--on-conflict', 'use --on-conflict replace'],
+  [
+    '--overwrite, --force, --replace',
+    '--on-conflict',
+    'use --on-conflict replace; identical files are always skipped',
+  ],
   ['--transfers, --jobs, -j, --threads, --concurrency', '--parallel'],
   ['--dest, --destination, --target, --bucket', '--to'],
   ['--url, --server, --host, --endpoint, --endpoint-url', '--base-url'],

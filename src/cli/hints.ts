@@ -88,8 +88,8 @@ const HINTS: Table = {
       : hint`for a private certificate authority: ${trust}`;
   },
   timeout: ({ of, milliseconds }) => {
-    const seconds = Math.ceil(milliseconds / 500);
-    return hint`allow more time with --timeout ${`${seconds}`}s, or check ${NAMES[of]}: ${setting('get', KEYS[of])}`;
+    const twice = `${Math.ceil((2 * milliseconds) / 1_000)}s`;
+    return hint`allow more time with --timeout ${twice}, or check ${NAMES[of]}: ${setting('get', KEYS[of])}`;
   },
   // What servers say
   'too-large': ({ of }) =>
@@ -158,67 +158,92 @@ function partText(part: string | Invocation | Facts, settings: () => Settings): 
   return isCommand ? commandText(part.imgctl, settings()) : hintText(part, settings);
 }
 
-/** Commands that use no profile, with all words behind them. Others use one, and its service. */
-const LOCAL = [
-  ['help'],
-  ['version'],
-  ['completion'],
-  ['demo'],
-  ['emulator'],
-  ['profile'],
-  ['inspect'],
-  ['validate'],
-  ['config', 'path'],
-  ['images', 'lock', 'list'],
-  ['images', 'lock', 'remove'],
-];
-
 /** Prints a command that does its work in the profile and the service of the run. */
 function commandText(words: readonly string[], settings: Settings): string {
-  const [first, verb, key = '', value] = words;
-  // Without a profile of this service, only a variable counts.
-  if (first === 'config' && verb === 'set' && isSettingKey(key) && isOfService(key)) {
-    if (settings.replacedUrl !== undefined && settings.isServiceProfileNew) {
-      return `${variableOf(key)}=${shellQuote(value ?? 'VALUE')}`;
-    }
+  const [first, verb, key = '', value = 'VALUE'] = words;
+  const hasNoProfile = settings.replacedUrl !== undefined && settings.isServiceProfileNew;
+  if (first === 'config' && verb === 'set' && isOfServiceKey(key) && hasNoProfile) {
+    // Without a profile of this service, only a variable counts.
+    return `${variableOf(key)}=${shellQuote(value)}`;
   }
   const end = words.indexOf('--');
-  const options = end < 0 ? words : words.slice(0, end);
-  const flags = flagsFor(options, settings).filter(([name = '']) => !options.includes(name));
-  const rest = words.slice(options.length);
-  return ['imgctl', ...[...options, ...flags.flat(), ...rest].map(quoteWord)].join(' ');
+  const before = end < 0 ? words : words.slice(0, end);
+  const missing = flagsFor(before, settings).filter(([name = '']) => !before.includes(name));
+  const all = [...before, ...missing.flat(), ...words.slice(before.length)];
+  return ['imgctl', ...all.map(quoteWord)].join(' ');
 }
 
-/** Quotes a word for the shell; one that a terminal must not show as `$'a\u001b'`, which bash and zsh read. */
+/** Quotes a word for the shell; one that a terminal must not show as `$'a\u001b'`, for bash and zsh. */
 function quoteWord(word: string): string {
   if (printable(word) === word) return shellQuote(word);
   return `$'${printable(word.replace(/[\\']/g, '\\$&'))}'`;
 }
 
-/** Returns the options without which the command would use another profile or service than the run. */
-function flagsFor(words: readonly string[], settings: Settings): string[][] {
-  const isLocal = LOCAL.some((start) => start.every((word, index) => words[index] === word));
-  if (isLocal || words.includes('--from') || words.includes('--help')) return [];
-  const [first, , key = ''] = words;
-  const { profile, serviceProfile, isServiceProfileNew, replacedUrl } = settings;
-  const { text = '' } = settings.find('base-url');
-  const usualText = settings.findUngiven('base-url').text ?? '';
-  const profileFlag = (name: string) => (settings.isUsual(name) ? [] : [['--profile', name]]);
-  // An invalid one may hold a password.
+/** Options with their values. */
+type Flags = readonly (readonly [name: string, value: string])[];
+
+/**
+ * Returns the options without which a command would use another profile or service than the run.
+ * If the profile of the run belongs to another service, `serviceProfile` is the profile of this one:
+ *
+ *     images list             --profile of the run, --base-url if an option gives it
+ *     config set timeout 5s   --profile of the run
+ *     config get upload-url   --profile serviceProfile: the setting belongs to the service
+ *     login                   --profile serviceProfile, with --base-url if it is new, --username
+ *     help filters            none
+ */
+function flagsFor(words: readonly string[], settings: Settings): Flags {
+  const { profile, serviceProfile } = settings;
+  if (usesNoProfile(words)) return [];
+  switch (words[0]) {
+    case 'config':
+      return profileFlags(isOfServiceKey(words[2]) ? serviceProfile : profile, settings);
+    case 'login':
+      return loginFlags(settings);
+    default:
+      return [...profileFlags(profile, settings), ...baseUrlFlags(isUrlGiven(settings), settings)];
+  }
+}
+
+/** A profile belongs to one service: a login to another service is a login of another profile. */
+function loginFlags(settings: Settings): Flags {
+  const { replacedUrl, serviceProfile, isServiceProfileNew } = settings;
+  const needsUrl = replacedUrl === undefined ? isUrlGiven(settings) : isServiceProfileNew;
+  const { text = '', origin } = settings.find('username');
+  const { text: usual = text } = settings.findUngiven('username');
+  return [
+    ...profileFlags(serviceProfile, settings),
+    ...baseUrlFlags(needsUrl, settings),
+    ...(origin === '--username' && text !== usual ? [['--username', text] as const] : []),
+  ];
+}
+
+function profileFlags(name: string, settings: Settings): Flags {
+  return settings.isUsual(name) ? [] : [['--profile', name]];
+}
+
+/** An invalid base URL may hold a password, and is not shown. */
+function baseUrlFlags(isNeeded: boolean, settings: Settings): Flags {
   const isValid = tryOr(() => settings.get('base-url'), undefined) !== undefined;
-  const urlFlag = (isNeeded: boolean) => (isNeeded && isValid ? [['--base-url', text]] : []);
-  // What is not of one service counts in the profile of the run, whatever its service is.
-  if (first === 'config') {
-    return profileFlag(isSettingKey(key) && isOfService(key) ? serviceProfile : profile);
-  }
-  if (first === 'login') {
-    const { text: name = '', origin } = settings.find('username');
-    const { text: usual = name } = settings.findUngiven('username');
-    const userFlag = name === usual || origin !== '--username' ? [] : [['--username', name]];
-    // A profile belongs to one service: a login to another one is a login of another profile.
-    return replacedUrl === undefined
-      ? [...profileFlag(profile), ...urlFlag(text !== usualText), ...userFlag]
-      : [...profileFlag(serviceProfile), ...urlFlag(isServiceProfileNew), ...userFlag];
-  }
-  return [...profileFlag(profile), ...urlFlag(text !== usualText)];
+  return isNeeded && isValid ? [['--base-url', settings.find('base-url').text ?? '']] : [];
+}
+
+function isUrlGiven(settings: Settings): boolean {
+  return settings.find('base-url').text !== settings.findUngiven('base-url').text;
+}
+
+/** Commands that use no profile, with all words behind them. */
+const LOCAL_COMMANDS = [
+  ...['help', 'version', 'completion', 'demo', 'emulator', 'profile', 'inspect', 'validate'],
+  ...['config path', 'images lock list', 'images lock remove'],
+];
+
+function usesNoProfile(words: readonly string[]): boolean {
+  if (words.includes('--from') || words.includes('--help')) return true;
+  const line = `${words.join(' ')} `;
+  return LOCAL_COMMANDS.some((command) => line.startsWith(`${command} `));
+}
+
+function isOfServiceKey(key = ''): key is SettingKey {
+  return isSettingKey(key) && isOfService(key);
 }

@@ -15,9 +15,9 @@ export interface End {
   readonly meta?: unknown;
   /** How many rows there are, below a table on a terminal. */
   readonly summary?: string | undefined;
-  /** Says what follows, and does what may happen only once everything was printed. */
+  /** Says what follows, and does what may happen only once everything was printed, or `error` follows. */
   readonly afterwards?: () => Promise<void> | void;
-  /** Thrown after printing. It counts more than two errors of printing: no value for --get, and a closed pipe. */
+  /** Thrown after printing, instead of two errors of printing: no value for --get, a closed pipe. */
   readonly error?: unknown;
   /** The exit code of a success [0]. */
   readonly exitCode?: number;
@@ -60,11 +60,10 @@ export async function showResult(context: Context, result: Result): Promise<numb
   };
   try {
     await print().catch((error: unknown) => {
-      const isMissing = hasCode(error, 'not-found');
-      const isMinor: boolean = isMissing || error instanceof BrokenPipeError;
+      const isMinor: boolean = hasCode(error, 'not-found') || error instanceof BrokenPipeError;
       if (end.error !== undefined && isMinor) return;
-      const isUnwritten = error instanceof ImgctlError && !isMinor;
-      throw isUnwritten && end.done ? error.with({ facts: end.done }) : error;
+      if (isMinor || !end.done || !(error instanceof ImgctlError)) throw error;
+      throw error.with({ facts: end.done });
     });
     await end.afterwards?.();
   } finally {
@@ -103,8 +102,8 @@ export async function readResult(
 }
 
 /**
- * Returns the value of `key` alone, or with -o or --json the whole record. A format in the settings or the environment
- * does not count, since `$(imgctl token)` must be the token.
+ * Returns the value of `key` alone, or with -o or --json the whole record. A format in the settings
+ * or the environment does not count, since `$(imgctl token)` must be the token.
  */
 export function oneValue(
   context: Context,
