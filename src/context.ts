@@ -210,7 +210,8 @@ export class Context implements ConsoleStyle {
       return this.console.stalled(`waiting for ${url.host}: ${method} ${url.pathname} (${time})`);
     }
     if (event.kind !== 'retry' && event.kind !== 'limit') return;
-    const { wait, asked, url } = event;
+    const { asked, url } = event;
+    const wait = event.kind === 'retry' ? event.wait : asked;
     const time = this.io.elapsed();
     // Requests that run at the same time wait for the same reason.
     if (time < this.#reportedUntil) return;

@@ -67,7 +67,8 @@ export type Facts =
   | { readonly kind: 'untrusted'; readonly of: AddressOf; readonly hasOthers: boolean }
   /** @param milliseconds that the request had */
   | { readonly kind: 'timeout'; readonly of: AddressOf; readonly milliseconds: number }
-  | { readonly kind: 'too-large'; readonly of: AddressOf }
+  /** What was received is too large. @param hasQuery the request has a query, which may ask for less */
+  | { readonly kind: 'too-large'; readonly of: AddressOf; readonly hasQuery?: boolean }
   /** The service limits requests. */
   | { readonly kind: 'limited' }
   /** The service asks to wait: until an instant (milliseconds since the epoch), or for a time that it does not say. */

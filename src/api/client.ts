@@ -27,8 +27,8 @@ export const MAX_BYTES = 64 * 2 ** 20;
 
 export type ServiceClientOptions = Omit<TransportOptions, 'origin' | 'endpoint' | 'onEvent'> &
   AuthOptions & {
-    /** What to do if the service cannot be reached. */
-    readonly routeAdvice?: string | undefined;
+    /** Which variable to set for a proxy, if the service cannot be reached. */
+    readonly proxyAdvice?: string | undefined;
   };
 
 /** The operations of the service; their functions say what they request, return and throw. */
@@ -60,7 +60,7 @@ export interface Client {
 
 export function createServiceClient(options: ServiceClientOptions): Client {
   const { origin } = options.baseUrl;
-  const endpoint = { of: 'service', route: options.routeAdvice } as const;
+  const endpoint = { of: 'service', proxyAdvice: options.proxyAdvice } as const;
   const transport = createTransport({ ...options, origin, endpoint });
   const accepted = new Set<string | undefined>();
   const startRun = (): Client => {

@@ -5,7 +5,8 @@ import { advice, type Facts } from '../facts.ts';
 import { isRedirect, redirectError } from '../http/errors.ts';
 import { httpDate, requestedWait } from '../http/headers.ts';
 import { type HttpResponse, isSuccess } from '../http/message.ts';
-import { isRetryableStatus, isSafeMethod, MAX_WAIT } from '../http/retry.ts';
+import { MAX_WAIT } from '../http/pace.ts';
+import { isRetryableStatus, isSafeMethod } from '../http/retry.ts';
 import { isObject, parseJson } from '../json.ts';
 import { shorten } from '../words.ts';
 

@@ -92,10 +92,11 @@ const HINTS: Table = {
     return hint`allow more time with --timeout ${twice}, or check ${NAMES[of]}: ${setting('get', KEYS[of])}`;
   },
   // What servers say
-  'too-large': ({ of }) =>
-    of === 'service'
-      ? 'reduce the page size, for example: --per-page 10'
-      : 'use an upload URL with fewer files',
+  'too-large': ({ of, hasQuery }) => {
+    if (of === 'storage') return 'use an upload URL with fewer files';
+    if (hasQuery) return 'reduce the page size, for example: --per-page 10';
+    return hint`check ${NAMES[of]}: ${setting('get', KEYS[of])}`;
+  },
   limited: () =>
     hint`try again later; for fewer requests at a time: ${setting('set', 'concurrency', '1')}`,
   'retry-later': ({ resetsAt, wait, hasFailed, wasRetried }) => {

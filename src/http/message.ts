@@ -50,8 +50,8 @@ export interface HttpResponse {
 /** Whose origin it is, for messages. */
 export interface Endpoint {
   readonly of: AddressOf;
-  /** What to do if it cannot be reached, such as setting a proxy. */
-  readonly route?: string | undefined;
+  /** Which variable to set for a proxy, if it cannot be reached. */
+  readonly proxyAdvice?: string | undefined;
 }
 
 /** One step of a request, for a trace; holds no secret. */
@@ -60,15 +60,8 @@ export type HttpEvent =
   | { kind: 'error'; method: string; url: URL; milliseconds: number; error: Error }
   /** Sent each 30 s while there is no whole response. */
   | { kind: 'waiting'; method: string; url: URL; milliseconds: number }
-  /** `refusedFor`: milliseconds since the last success. */
-  | {
-      kind: 'limit';
-      method: string;
-      url: URL;
-      wait: number;
-      asked: number;
-      refusedFor: number;
-    }
+  /** `refusedFor`: milliseconds since the first refusal after the last success. */
+  | { kind: 'limit'; method: string; url: URL; asked: number; refusedFor: number }
   | {
       kind: 'retry';
       method: string;

@@ -1,6 +1,10 @@
 // The pace of one run: requests go one at a time, with a gap between them, once a server limits them.
 
+import { requestedWait } from './headers.ts';
 import { type HttpResponse, isSuccess } from './message.ts';
+
+/** Maximum wait that a server may ask for, in milliseconds. */
+export const MAX_WAIT = 60_000;
 
 /** Milliseconds, up to half longer, so that machines that start together spread out. */
 const FIRST_GAP = 250;
@@ -10,6 +14,15 @@ const HALVED_AFTER = 10;
 
 /** Milliseconds without a success after which a run gives up. */
 const MAX_REFUSED = 60_000;
+
+/** A response, and what it says about the pace. */
+export interface PacedResponse {
+  readonly response: HttpResponse;
+  /** Milliseconds that the server asks to wait. */
+  readonly asked: number;
+  /** True if requests come too fast: 429, or nginx's 503 from a service that works. */
+  readonly isTooFast: boolean;
+}
 
 interface PaceOptions {
   readonly elapsed: () => number;
@@ -24,9 +37,9 @@ interface PaceOptions {
  * and 845 ms is the accepted one: the next refusal makes it 845 ms again, not 635.
  */
 export class Pace {
-  hasResponded = false;
-  hasSucceeded = false;
   readonly #options: PaceOptions;
+  #hasResponded = false;
+  #hasSucceeded = false;
   /** Milliseconds between a response and the next request; 0 until the server limits requests. */
   #gap = 0;
   /** The last gap with which enough requests succeeded to halve it. */
@@ -44,14 +57,8 @@ export class Pace {
     this.#options = options;
   }
 
-  get isSlow(): boolean {
-    return this.#gap > 0;
-  }
-
-  /** True if the response says that requests come too fast: 429, or nginx's 503 from a service that works. */
-  isTooFast({ status }: Pick<HttpResponse, 'status'>): boolean {
-    const { limits = true } = this.#options;
-    return limits && (status === 429 || (status === 503 && this.hasSucceeded));
+  get hasResponded(): boolean {
+    return this.#hasResponded;
   }
 
   /** Milliseconds since the first refusal after the last success. */
@@ -65,26 +72,29 @@ export class Pace {
 
   /**
    * Sends a request: at once, or in its turn if the run is slow.
-   * @param wait returns the milliseconds that a refusal asks to wait
    * @throws the signal's reason when it aborts; what `transmit` throws
    */
-  async send(
-    signal: AbortSignal,
-    transmit: () => Promise<HttpResponse>,
-    wait: (response: HttpResponse) => number,
-  ): Promise<HttpResponse> {
-    const isInTurn = this.isSlow;
+  async send(signal: AbortSignal, transmit: () => Promise<HttpResponse>): Promise<PacedResponse> {
+    const isInTurn = this.#gap > 0;
     const sendAndLearn = async () => {
-      const response = await transmit();
-      if (this.isTooFast(response)) this.#slowDown(isInTurn, wait(response));
+      const hasSucceeded = this.#hasSucceeded;
+      const response = { ...(await transmit()), hasSucceeded };
+      const asked = requestedWait(response) ?? 0;
+      const isTooFast = this.#isTooFast(response);
+      if (isTooFast) this.#slowDown(isInTurn, asked);
       else this.#note(response, isInTurn);
-      return response;
+      return { response, asked, isTooFast };
     };
     if (!isInTurn) return sendAndLearn();
     const turn = this.#lastTurn.then(() => this.#waitForGap(signal)).then(sendAndLearn);
     const end = () => {};
     this.#lastTurn = turn.then(end, end);
     return turn;
+  }
+
+  #isTooFast({ status }: HttpResponse): boolean {
+    const { limits = true } = this.#options;
+    return limits && (status === 429 || (status === 503 && this.#hasSucceeded));
   }
 
   async #waitForGap(signal: AbortSignal): Promise<void> {
@@ -98,20 +108,22 @@ export class Pace {
   #slowDown(isInTurn: boolean, asked: number): void {
     const { elapsed, random } = this.#options;
     const time = elapsed();
-    this.hasResponded = true;
+    this.#hasResponded = true;
     if (this.#gap === 0) this.#gap = Math.round(FIRST_GAP * (1 + random() / 2));
     else if (isInTurn) this.#gap = Math.max(Math.round(this.#gap * 1.5), this.#acceptedGap);
     this.#successes = 0;
     this.#refusedSince ??= time;
     // The last try is at the end of the minute.
     const left = Math.max(this.#refusedSince + MAX_REFUSED - time, 0);
-    this.#nextAt = Math.max(this.#nextAt, time + Math.max(asked, Math.min(this.#gap, left)));
+    // After a longer wait than MAX_WAIT the run ends.
+    const wait = asked > MAX_WAIT ? 0 : asked;
+    this.#nextAt = Math.max(this.#nextAt, time + Math.max(wait, Math.min(this.#gap, left)));
   }
 
   /** Learns from a response that is no refusal. */
   #note(response: HttpResponse, isInTurn: boolean): void {
-    this.hasResponded = true;
-    this.hasSucceeded ||= isSuccess(response);
+    this.#hasResponded = true;
+    this.#hasSucceeded ||= isSuccess(response);
     if (isInTurn) this.#nextAt = this.#options.elapsed() + this.#gap;
     // A failure of the server is neither a refusal nor a success.
     if (response.status >= 500) return;

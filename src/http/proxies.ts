@@ -24,15 +24,15 @@ export interface Route {
   readonly variable?: string;
   /** Why it is not used: loopback, which is always reached directly, or an entry of NO_PROXY. */
   readonly bypassReason?: string;
-  /** Without a variable, the hint which one to set instead. */
-  readonly unused?: string | undefined;
+  /** Which variable to set for a proxy, if another one is set that is not read for this URL. */
+  readonly proxyAdvice?: string | undefined;
 }
 
 /** Returns the route to a URL. @throws ImgctlError config: the variable is not an http or https URL */
 export function chooseProxy(url: URL, env: Readonly<Record<string, string | undefined>>): Route {
   const lowerCase = url.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
   const variable = [lowerCase, lowerCase.toUpperCase()].find((name) => env[name]);
-  if (variable === undefined) return { unused: unusedProxy(url, env) };
+  if (variable === undefined) return { proxyAdvice: proxyAdvice(url, env) };
   if (isLoopback(url.hostname)) return { variable, bypassReason: 'this machine' };
   const exceptions = env.no_proxy ? 'no_proxy' : 'NO_PROXY';
   const entry = matchNoProxy(url, env[exceptions] ?? '');
@@ -41,7 +41,7 @@ export function chooseProxy(url: URL, env: Readonly<Record<string, string | unde
   return { proxy: parseProxy(env[variable] ?? '', variable, bypass), variable };
 }
 
-function unusedProxy(
+function proxyAdvice(
   { protocol, hostname }: URL,
   env: Readonly<Record<string, string | undefined>>,
 ) {
@@ -181,15 +181,14 @@ export function proxyFailure(
   return new TransportError('proxy', message, { sent, transient, facts: checkProxy(proxy), cause });
 }
 
-/** The proxy responded itself, with an error status. */
+/** The proxy responded itself, with an error status or with bytes that are not of the target. */
 export function proxyRefusal(
   proxy: HttpProxy,
   target: string,
   { status, headers }: ProxyResponse,
   sent: boolean,
 ) {
-  const what = status < 500 ? 'refused to connect to' : 'got no response from';
-  const general = `the proxy ${proxy.url.host} ${what} ${target}: ${status}`;
+  const general = `the proxy ${proxy.url.host} ${outcomeOf(status)} ${target}: ${status}`;
   // tinyproxy responds with 401 to wrong credentials, and 407 only if there are none.
   const isLogin = status === 407 || status === 401;
   const { message = general, facts } = isLogin
@@ -198,6 +197,12 @@ export function proxyRefusal(
   // The service behind it may be restarting.
   const transient = status >= 502 && status <= 504;
   return new TransportError('proxy', message, { facts, status, sent, transient });
+}
+
+/** What the proxy did, before the name of the target. */
+function outcomeOf(status: number): string {
+  if (status < 300) return 'sent data instead of a connection to';
+  return status < 500 ? 'refused to connect to' : 'got no response from';
 }
 
 interface ProxyResponse {

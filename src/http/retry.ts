@@ -1,13 +1,9 @@
 // The retry rule: which requests are sent again, when, and how long to wait before.
 
 import { TransportError } from './errors.ts';
-import { requestedWait } from './headers.ts';
 import type { HttpEvent, HttpRequest, HttpResponse } from './message.ts';
-import type { Pace } from './pace.ts';
+import { MAX_WAIT, type Pace, type PacedResponse } from './pace.ts';
 import type { Transport } from './transport.ts';
-
-/** Maximum wait that a server may ask for, in milliseconds. */
-export const MAX_WAIT = 60_000;
 
 const FIRST_BACKOFF = 250;
 const MAX_BACKOFF = 8_000;
@@ -20,10 +16,7 @@ export interface RetryOptions {
   readonly onEvent?: ((event: HttpEvent) => void) | undefined;
 }
 
-/**
- * What follows a request: its response is returned, or it is sent again in its turn, or after a backoff. With retries
- * left, a GET that gets 429 has a turn; 502 is an outage, and a backoff; and 429 that asks for an hour is returned.
- */
+/** What follows an attempt: its response is returned, or the request is sent again in its turn, or after a backoff. */
 type Next =
   | { readonly kind: 'return'; readonly response: HttpResponse }
   | { readonly kind: 'turn'; readonly asked: number }
@@ -42,59 +35,65 @@ export async function sendWithRetry(
 ): Promise<HttpResponse> {
   const { method, url, signal } = request;
   const transmit = () => transport.send(request);
-  for (let count = 1; ; ) {
-    const state = { request, pace, retries, count };
-    const { hasSucceeded } = pace;
-    const next = await pace.send(signal, transmit, shortWait).then(
-      (response) => afterResponse({ ...response, hasSucceeded }, state),
+  let retry = 1;
+  for (;;) {
+    const state = { request, pace, retries, retry };
+    const next = await pace.send(signal, transmit).then(
+      (paced) => afterResponse(paced, state),
       (error: unknown) => afterError(error, state),
     );
     if (next.kind === 'return') return next.response;
     const { asked } = next;
     if (next.kind === 'turn') {
-      const { refusedFor } = pace;
-      onEvent?.({ kind: 'limit', method, url, wait: asked, asked, refusedFor });
+      onEvent?.({ kind: 'limit', method, url, asked, refusedFor: pace.refusedFor });
       continue;
     }
     const { outage } = next;
     // A server that restarts needs some seconds.
-    const wait = Math.max(backoff(count, random(), outage !== undefined), asked);
-    onEvent?.({ kind: 'retry', method, url, count, wait, asked, outage });
+    const wait = Math.max(backoff(retry, random(), outage !== undefined), asked);
+    onEvent?.({ kind: 'retry', method, url, count: retry, wait, asked, outage });
     await sleep(wait, signal);
-    count += 1;
+    retry += 1;
   }
 }
 
-interface RetryState {
+interface State {
   readonly request: HttpRequest;
   readonly pace: Pace;
   readonly retries: number;
-  /** Of the retry that would follow; the first is 1. */
-  readonly count: number;
+  /** The number of the retry that would follow; the first is 1. */
+  readonly retry: number;
 }
 
+/**
+ * What follows a response, by the first row that fits:
+ *
+ *     404; 502 of a POST                       it is returned
+ *     any, if retries are 0                    it is returned
+ *     429 or 503, Retry-After: 3600            it is returned
+ *     429, or 503 after a success in this run  it is sent again in its turn; after a minute without a success, returned
+ *     503, 502 and others, without retries     it is returned
+ *     503, 502 and others                      it is sent again after a backoff
+ */
 function afterResponse(
-  response: HttpResponse,
-  { request, pace, retries, count }: RetryState,
+  { response, asked, isTooFast }: PacedResponse,
+  { request, pace, retries, retry }: State,
 ): Next {
   const end = { kind: 'return', response } as const;
   const { status } = response;
   const { refusals = [429] } = request;
   const isRetried = isIdempotent(request) ? isRetryableStatus(status) : refusals.includes(status);
-  if (!isRetried || retries === 0) return end;
-  const asked = requestedWait(response) ?? 0;
-  if (asked > MAX_WAIT) return end;
-  if (pace.isTooFast(response)) {
-    if (pace.isExhausted) return { kind: 'return', response: { ...response, isLimited: true } };
-    return { kind: 'turn', asked };
-  }
-  if (count > retries) return end;
+  if (!isRetried || retries === 0 || asked > MAX_WAIT) return end;
+  if (isTooFast && pace.isExhausted)
+    return { kind: 'return', response: { ...response, isLimited: true } };
+  if (isTooFast) return { kind: 'turn', asked };
+  if (retry > retries) return end;
   return { kind: 'backoff', asked, outage: status > 500 ? `returned ${status}` : undefined };
 }
 
 /** @throws the error, if it is not retried */
-function afterError(error: unknown, { request, pace, retries, count }: RetryState): Next {
-  if (!(error instanceof TransportError) || !error.transient || count > retries) throw error;
+function afterError(error: unknown, { request, pace, retries, retry }: State): Next {
+  if (!(error instanceof TransportError) || !error.transient || retry > retries) throw error;
   if (error.sent && !isIdempotent(request)) throw error;
   if (pace.hasResponded) return { kind: 'backoff', asked: 0, outage: 'did not respond' };
   // A proxy that never let a request through is set up wrongly.
@@ -115,13 +114,9 @@ export function isSafeMethod(method: string): boolean {
   return ['GET', 'HEAD', 'OPTIONS'].includes(method);
 }
 
-/** Returns the milliseconds that a response asks to wait, 0 if the run will end instead. */
-function shortWait(response: HttpResponse): number {
-  const wait = requestedWait(response) ?? 0;
-  return wait > MAX_WAIT ? 0 : wait;
-}
-
-/** With jitter: 125 to 250 ms, doubling up to 8 s; a patient one 250 ms, four times as long each time up to 10 s. */
+/**
+ * With jitter: 125 to 250 ms, doubling up to 8 s; a patient one 250 ms, four times as long each time up to 10 s.
+ */
 export function backoff(retry: number, random: number, isPatient = false): number {
   if (isPatient) {
     const floor = Math.min(FIRST_BACKOFF * 4 ** (retry - 1), MAX_PATIENT_BACKOFF);

@@ -3,7 +3,7 @@
 import Pool from 'undici/lib/dispatcher/pool.js';
 import { atAbort } from '../abort.ts';
 import { ImgctlError } from '../errors.ts';
-import { advice, type Facts } from '../facts.ts';
+import type { Facts } from '../facts.ts';
 import { type ConnectOptions, Connector } from './connect.ts';
 import { networkError, TransportError } from './errors.ts';
 import type { Endpoint, HttpEvent, HttpRequest, HttpResponse, RequestBody } from './message.ts';
@@ -38,7 +38,7 @@ export function createTransport(options: TransportOptions): Transport {
     headersTimeout: 0,
     bodyTimeout: 0,
   });
-  const connection = { options, pool, connector, bytesLeft: options.maxBytes, hasResponded: false };
+  const shared = { options, pool, connector, bytesLeft: options.maxBytes, hasResponded: false };
   const forwarder = proxy && origin.startsWith('http:') ? new Forwarder(proxy) : undefined;
   return {
     async send(request) {
@@ -49,7 +49,7 @@ export function createTransport(options: TransportOptions): Transport {
       }, WAITING_INTERVAL).unref();
       const head = { path: url.pathname + url.search, headers: request.headers };
       try {
-        const received = await dispatch(connection, request, forwarder?.head(request) ?? head);
+        const received = await dispatch(shared, request, forwarder?.head(request) ?? head);
         const response = forwarder?.accept(received) ?? received;
         onEvent?.({ kind: 'response', response, milliseconds: elapsed() - started });
         return response;
@@ -72,6 +72,7 @@ export function createTransport(options: TransportOptions): Transport {
 /** Milliseconds between two events that say that a request has no response yet. */
 const WAITING_INTERVAL = 30_000;
 
+/** What the requests of one transport share. */
 interface Shared {
   readonly options: TransportOptions;
   readonly pool: Pool;
@@ -94,6 +95,15 @@ function dispatch(shared: Shared, request: HttpRequest, head: RequestHead): Prom
   });
 }
 
+/** How far a request has come; follows the word "still" in the message of a timeout. */
+const WAITING_FOR = {
+  // Says how far the connection has come.
+  connecting: (shared: Shared) => shared.connector.stage.waitingFor,
+  sending: () => 'sending',
+  waiting: () => 'waiting for the response',
+  reading: () => 'reading the response',
+};
+
 /** Collects the response to one request within its limits. undici calls `onRequestStart` to `onResponseError`. */
 class ResponseHandler {
   readonly #shared: Shared;
@@ -102,14 +112,13 @@ class ResponseHandler {
   readonly #reject: (reason: Error) => void;
   readonly #timer: NodeJS.Timeout;
   readonly #forgetSignal: () => void;
+  #state: keyof typeof WAITING_FOR | 'ended' = 'connecting';
   /** Aborts what is sent; undefined while there is no connection. */
   #controller: { abort(reason: Error): void } | undefined;
-  #stage = 'waiting for the response';
   #start: Pick<HttpResponse, 'status' | 'headers'> = { status: 0, headers: {} };
   readonly #chunks: Buffer[] = [];
   #heldBytes = 0;
   #informational = 0;
-  #hasEnded = false;
 
   constructor(
     shared: Shared,
@@ -126,16 +135,19 @@ class ResponseHandler {
     this.#forgetSignal = atAbort(signal, () => this.#fail(signal.reason));
   }
 
-  /** @param more false at the end of the body */
-  onSending(more: boolean): void {
-    if (this.#start.status === 0) this.#stage = more ? 'sending' : 'waiting for the response';
-    if (!this.#hasEnded) this.#timer.refresh();
-  }
-
   onRequestStart(controller: { abort(reason: Error): void }): void {
     this.#controller = controller;
     this.#request.onSent?.();
-    if (this.#hasEnded) controller.abort(new Error('aborted'));
+    if (this.#state === 'ended') controller.abort(new Error('aborted'));
+    else this.#state = 'waiting';
+  }
+
+  /** @param more false at the end of the body */
+  onSending(more: boolean): void {
+    if (this.#state === 'ended') return;
+    this.#timer.refresh();
+    // A server may respond before it has the whole body.
+    if (this.#state !== 'reading') this.#state = more ? 'sending' : 'waiting';
   }
 
   onResponseStart(_controller: unknown, status: number, headers: ReceivedHeaders): void {
@@ -143,9 +155,9 @@ class ResponseHandler {
     if (status < 200) this.#informational += 1;
     const flaw = statusFlaw(status, this.#informational);
     if (flaw) this.#failAsInvalid(flaw);
-    if (flaw || status < 200) return;
+    if (status < 200 || this.#state === 'ended') return;
+    this.#state = 'reading';
     this.#start = { status, headers: joinHeaders(headers) };
-    this.#stage = 'reading the response';
   }
 
   onResponseData(_controller: unknown, chunk: Buffer): void {
@@ -173,31 +185,26 @@ class ResponseHandler {
 
   onResponseError(_controller: unknown, error: Error): void {
     // The reason of a signal need not be an error.
-    if (this.#hasEnded) return;
+    if (this.#state === 'ended') return;
     if ('code' in error && error.code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
       this.#failAsInvalid(LENGTH_FLAW, error);
     } else {
-      const isSent = this.#controller !== undefined;
+      const isSent = this.#state !== 'connecting';
       this.#fail(connectionError(this.#shared, this.#request, error, isSent));
     }
   }
 
   /** Returns false if the request has ended, also because this is too much. */
   #hold(chunk: Buffer): boolean {
-    if (this.#hasEnded) return false;
-    const { endpoint, maxBytes } = this.#shared.options;
+    if (this.#state === 'ended') return false;
     this.#heldBytes += chunk.length;
     this.#shared.bytesLeft -= chunk.length;
     if (this.#shared.bytesLeft >= 0) return true;
-    const { origin, pathname, search } = this.#request.url;
-    const limit = `larger than ${maxBytes / 2 ** 20} MiB`;
-    const isAlone = this.#heldBytes > maxBytes;
-    const alone = `the response from ${origin}${pathname} is ${limit}`;
-    const together = `responses from ${origin} are ${limit} in total`;
-    // Of a service, only a query can ask for less.
-    const isWhole = endpoint.of === 'service' && search === '';
-    const facts = isWhole ? this.#checkAddress : ({ kind: 'too-large', of: endpoint.of } as const);
-    this.#failAsUnusable(isAlone ? alone : together, facts);
+    const { endpoint, maxBytes } = this.#shared.options;
+    const { of } = endpoint;
+    const message = tooLarge(this.#request.url, maxBytes, this.#heldBytes);
+    const hasQuery = this.#request.url.search !== '';
+    this.#failAsUnusable(message, { kind: 'too-large', of, hasQuery });
     return false;
   }
 
@@ -206,10 +213,11 @@ class ResponseHandler {
   }
 
   #timeOut(): void {
-    const { options, connector } = this.#shared;
-    const isSent = this.#controller !== undefined;
-    const waitingFor = isSent ? this.#stage : connector.stage.waitingFor;
-    this.#fail(timeoutError(this.#request, options.endpoint, waitingFor, isSent));
+    if (this.#state === 'ended') return;
+    const waitingFor = WAITING_FOR[this.#state](this.#shared);
+    const isSent = this.#state !== 'connecting';
+    const { endpoint } = this.#shared.options;
+    this.#fail(timeoutError(this.#request, endpoint, waitingFor, isSent));
   }
 
   #failAsInvalid(flaw: string, cause?: Error): void {
@@ -228,8 +236,8 @@ class ResponseHandler {
 
   /** Settles the promise once, and gives back what the request held. */
   #end(settle: () => void): void {
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
+    if (this.#state === 'ended') return;
+    this.#state = 'ended';
     this.#shared.bytesLeft += this.#heldBytes;
     clearTimeout(this.#timer);
     this.#forgetSignal();
@@ -248,6 +256,14 @@ function statusFlaw(status: number, informational: number): string | undefined {
   return `${informational} responses, but no final one`;
 }
 
+/** @param heldBytes of this response alone */
+function tooLarge({ origin, pathname }: URL, maxBytes: number, heldBytes: number): string {
+  const limit = `larger than ${maxBytes / 2 ** 20} MiB`;
+  return heldBytes > maxBytes
+    ? `the response from ${origin}${pathname} is ${limit}`
+    : `responses from ${origin} are ${limit} in total`;
+}
+
 function connectionError(shared: Shared, request: HttpRequest, error: Error, sent: boolean): Error {
   // A body that could not be read, and a proxy that refused, have errors of their own.
   if (error instanceof ImgctlError) return error;
@@ -260,15 +276,14 @@ function connectionError(shared: Shared, request: HttpRequest, error: Error, sen
 
 function timeoutError(
   { method, url, timeout, body }: HttpRequest,
-  { of, route }: Endpoint,
+  { of, proxyAdvice }: Endpoint,
   waitingFor: string,
   sent: boolean,
 ): TransportError {
   const missing = body ? 'no progress' : 'no complete response';
   const message = `${method} ${url.origin}${url.pathname}: ${missing} within ${timeout / 1000} s, still ${waitingFor}`;
-  const isRoute = !sent && route !== undefined;
-  const facts: Facts = isRoute ? advice(route) : { kind: 'timeout', of, milliseconds: timeout };
-  return new TransportError('timeout', message, { facts, sent });
+  const facts: Facts = { kind: 'timeout', of, milliseconds: timeout };
+  return new TransportError('timeout', message, { facts: (!sent && proxyAdvice) || facts, sent });
 }
 
 /** Returns undici's options for a body; calls `onSending` with each chunk, and with false at the end. */

@@ -2,7 +2,7 @@
 
 import type { RedisAddress } from '../config/storage-urls.ts';
 import { trustOptions } from '../http/connect.ts';
-import { isCertificateError, reasonOf } from '../http/errors.ts';
+import { isTlsError, reasonOf } from '../http/errors.ts';
 import { builtin, type Clock } from '../io.ts';
 import { shorten } from '../words.ts';
 import { SharedStoreError } from './token-store.ts';
@@ -133,7 +133,7 @@ async function createClient(
 
 function reasonFor(error: NodeJS.ErrnoException, library: typeof import('@redis/client')): string {
   const { code = '', message } = error;
-  if (isCertificateError(code)) return `no trusted TLS connection: ${reasonOf(error)}`;
+  if (isTlsError(error)) return `no trusted TLS connection: ${reasonOf(error)}`;
   if (code !== '') return reasonOf(error);
   if (error instanceof library.ErrorReply) return shorten(message.replace(/\.$/, ''), 120);
   const { ClientClosedError, DisconnectsClientError, SocketClosedUnexpectedlyError } = library;

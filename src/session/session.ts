@@ -93,7 +93,7 @@ async function connect(options: SessionOptions, baseUrl: URL, tokens: TokenSourc
   const client = createServiceClient({
     ...io,
     baseUrl,
-    routeAdvice: route.unused,
+    proxyAdvice: route.proxyAdvice,
     userAgent,
     tokens,
     proxy: route.proxy,

@@ -38,9 +38,9 @@ export function createRequests(
   explain: (response: HttpResponse) => ImgctlError | undefined = () => undefined,
 ) {
   const { clock, env, onSecret, redact, timeout, userAgent, parallel } = options;
-  const { proxy, unused } = chooseProxy(base, env);
+  const { proxy, proxyAdvice } = chooseProxy(base, env);
   if (proxy) proxySecrets(proxy).forEach(onSecret);
-  const endpoint = { of: 'storage', route: unused } as const;
+  const endpoint = { of: 'storage', proxyAdvice } as const;
   const limits = { maxBytes: MAX_BYTES, connections: parallel + 1 };
   const { origin } = base;
   const transport = createTransport({ ...options, ...clock, ...limits, origin, endpoint, proxy });

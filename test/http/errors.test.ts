@@ -1,7 +1,7 @@
 // Tests the errors and hints for error codes of the network, TLS and the client itself.
 
 import { expect, it } from 'vitest';
-import { networkError } from '../../src/http/errors.ts';
+import { isTransient, networkError } from '../../src/http/errors.ts';
 import type { Endpoint } from '../../src/http/message.ts';
 import { ENDPOINT } from '../support/client.ts';
 import { hintOf } from '../support/errors.ts';
@@ -37,6 +37,8 @@ it.each([
 ])('the network error %j has the reason "%s" and a hint', (code, reason, hint, transient) => {
   const message = `cannot reach https://images.example: ${reason}`;
   expect(errorOf(code)).toMatchObject({ code: 'unreachable', message, transient });
+  // Through a proxy too.
+  expect(isTransient(Object.assign(new Error(), { code }))).toBe(transient);
   expect(hintOf(errorOf(code)) ?? '').toMatch(hint);
 });
 
@@ -44,7 +46,7 @@ it.each([
   [false, /^set HTTPS_PROXY$/],
   [true, /firewall/],
 ])('a request that is sent: %s, and times out has the hint %s', (sent, hint) => {
-  const error = errorOf('ETIMEDOUT', sent, { ...ENDPOINT, route: 'set HTTPS_PROXY' });
+  const error = errorOf('ETIMEDOUT', sent, { ...ENDPOINT, proxyAdvice: 'set HTTPS_PROXY' });
   expect(hintOf(error)).toMatch(hint);
 });
 
@@ -59,7 +61,10 @@ it.each([
   ['SELF_SIGNED_CERT_IN_CHAIN', 'unknown certificate authority', 'ca-file'],
   ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'unknown certificate authority', 'ca-file'],
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'unknown certificate authority', 'ca-file'],
-  ['CERT_REVOKED', 'by the system', 'ca-file'],
+  ['CERT_REVOKED', 'by the system', 'another certificate'],
+  ['ERR_SSL_TLSV1_UNRECOGNIZED_NAME', 'by the system', 'check the host'],
+  ['ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR', 'by the system', 'try again later'],
+  ['CERT_SIGNATURE_FAILURE', 'by the system', 'ca-file'],
 ])('%s is the TLS error "%s" with the hint "%s"', (code, reason, hint) => {
   const message = `no trusted TLS connection to images.example: ${reason}`;
   expect(errorOf(code)).toMatchObject({ code: 'tls', message });

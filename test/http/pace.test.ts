@@ -190,15 +190,12 @@ function paceAt(random = 0) {
       time += milliseconds;
     },
   });
-  const answer = (status: number) => ({ status }) as HttpResponse;
+  const answer = (status: number, asked = 0) =>
+    ({ status, headers: { 'retry-after': `${asked / 1_000}` } }) as unknown as HttpResponse;
   /** Returns how long the request waited. @param asked by its refusal, in milliseconds */
   const send = async (status: number, asked = 0, signal = new AbortController().signal) => {
     const before = time;
-    await pace.send(
-      signal,
-      async () => answer(status),
-      () => asked,
-    );
+    await pace.send(signal, async () => answer(status, asked));
     return time - before;
   };
   const sendAll = async (count: number, status = 200) => {
@@ -272,11 +269,7 @@ describe('the pace', () => {
     const { pace, send } = paceAt();
     await send(429);
     const { signal } = new AbortController();
-    const failed = pace.send(
-      signal,
-      () => Promise.reject(new Error('lost')),
-      () => 0,
-    );
+    const failed = pace.send(signal, () => Promise.reject(new Error('lost')));
     await expect(failed).rejects.toThrow('lost');
     let isSent = false;
     const next = send(200).then(() => (isSent = true));
@@ -302,13 +295,10 @@ describe('the pace', () => {
   });
 
   it('takes 503 for a refusal only after a success', async () => {
-    const { pace, send } = paceAt();
-    await send(503);
-    await send(404);
-    expect([pace.hasResponded, pace.isSlow]).toEqual([true, false]);
-    expect(pace.isTooFast({ status: 503 })).toBe(false);
-    await send(204);
-    expect(pace.isTooFast({ status: 503 })).toBe(true);
-    expect(pace.isTooFast({ status: 500 })).toBe(false);
+    const { sendAll } = paceAt();
+    expect(await sendAll(2, 503)).toEqual([0, 0]);
+    expect(await sendAll(2, 204)).toEqual([0, 0]);
+    expect(await sendAll(2, 500)).toEqual([0, 0]);
+    expect(await sendAll(2, 503)).toEqual([0, 250]);
   });
 });

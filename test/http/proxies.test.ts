@@ -55,7 +55,7 @@ describe('chooseProxy', () => {
     ['https://127.0.0.1', { ALL_PROXY: 'p' }, undefined],
     [HTTPS, { HTTPS_PROXY: 'p', ALL_PROXY: 'q' }, undefined],
   ])('says for %s with %j what to set: %s', (url, env, unused) => {
-    expect(chooseProxy(new URL(url), env as Env).unused).toBe(unused);
+    expect(chooseProxy(new URL(url), env as Env).proxyAdvice).toBe(unused);
   });
 
   it.each([
@@ -297,6 +297,7 @@ describe('a proxy', () => {
   });
 
   it.each([
+    ['200 and early data', `${ESTABLISHED}SSH-2.0-SSH\r\n`],
     ['403', responds(403)],
     ['407', responds(407)],
     ['500', responds(500)],
@@ -308,8 +309,15 @@ describe('a proxy', () => {
       const proxy = await tunnelTo([ESTABLISHED, response], server.baseUrl);
       const { client, sleeps } = clientOf(SERVICE, { proxy: withUser(proxy), ca: THERE.cert });
       expect(await client.serviceRoot()).toBe(1);
-      expect((await failure(client.serviceRoot())).code).toBe('proxy');
-      expect(sleeps).toEqual([]);
+      const error = await failure(client.serviceRoot());
+      expect(error.code).toBe('proxy');
+      const isEarly = error.message.endsWith(
+        ' sent data instead of a connection to images.example.com:443: 200',
+      );
+      expect({ isEarly, sleeps }).toEqual({
+        isEarly: response.startsWith(ESTABLISHED),
+        sleeps: [],
+      });
     },
   );
 

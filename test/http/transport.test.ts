@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { Client } from '../../src/api/client.ts';
 import { advice } from '../../src/facts.ts';
 import { bytes, CHUNKED, clientOf, connect, GET, LENGTH_10, PATCH } from '../support/client.ts';
-import { failure } from '../support/errors.ts';
+import { failure, hintOf } from '../support/errors.ts';
 import { unixOnly } from '../support/platform.ts';
 import { DROP, RESET, type ScriptedResponse } from '../support/scripted-server.ts';
 import { unusedPort } from '../support/sockets.ts';
@@ -61,7 +61,10 @@ describe('a response body', () => {
     expect(error.message).toContain('is larger than 0.0625 MiB');
     expect(server.requests).toHaveLength(1);
     const page = await failure(client.send({ method: 'GET', path: '/v2?per_page=9' }));
-    expect([error.facts?.kind, page.facts?.kind]).toEqual(['check-address', 'too-large']);
+    expect([hintOf(error), hintOf(page)]).toEqual([
+      expect.stringMatching(/^check the base URL/),
+      expect.stringMatching(/^reduce the page size/),
+    ]);
   });
 
   it('shares its size limit with others in flight, but not with those that ended', async () => {
