@@ -12,7 +12,7 @@ import { writeOva, writeOvf } from '../support/uploads.ts';
 import { type Environment, emulatorUser, PASSWORD, scriptedUser } from '../support/users.ts';
 import { REQUEST, record, SUBMIT, SUBMITTED } from './packages/sync-harness.ts';
 
-const WAIT = '--wait --poll-interval 1ms';
+const WAIT = '--wait --poll-interval 500ms';
 
 type Imgctl = (line: string, env?: Environment) => Promise<CliResult>;
 
@@ -139,7 +139,7 @@ describe('the JSON output', () => {
     await add(`images lock check ${lock}; images lock update ${lock}`, now);
     await add('my-images', odd.env);
     const PUSH = 'push WORK/good.ova';
-    await add(`${PUSH} --dry-run; ${PUSH} --no-sync; ${PUSH} --poll-interval 1ms`);
+    await add(`${PUSH} --dry-run; ${PUSH} --no-sync; ${PUSH} --poll-interval 500ms`);
     await add(`${PUSH} --no-wait`);
     const pushes = Array.from({ length: 4 }, () => `${PUSH} --no-wait`);
     const pushing = { ...odd.env, IMGCTL_CONFIG_DIR: directory };

@@ -58,7 +58,7 @@ async function exampleUser(title: string) {
     await run(`login --base-url https://images.example.com --profile ${profile}`);
   }
   await run(`config set upload-url file://${path.join(uploads, 'demo')}`);
-  await run('sync --wait --poll-interval 1ms');
+  await run('sync --wait --poll-interval 500ms');
   await run('images snapshot catalogue.json');
   if (!/lock$|lock add|choosing/.test(title)) {
     await run('images lock add web ubuntu 22.04 server');

@@ -89,7 +89,7 @@ describe('imgctl', () => {
     const service = await serveWithClock({ syncDelay: 60_000 });
     const env = account(service.baseUrl);
     const prelude = `${command} & echo $! >"$HOME/pid"; wait $!; exit $?`;
-    const sync = startProgram(['sync', '--wait', '--poll-interval', '20ms'], { env, prelude });
+    const sync = startProgram(['sync', '--wait', '--poll-interval', '500ms'], { env, prelude });
     await sync.waitFor('stderr', 'sync 1: PENDING');
     process.kill(Number(readFileSync(path.join(env.HOME, 'pid'), 'utf8')), 'SIGHUP');
     service.advance(60_000);

@@ -233,7 +233,7 @@ const push = (kind: 'dav' | 's3', fault?: string) => async (): Promise<Prepared>
   const IMGCTL_CONFIG_DIR = settingsIn(home.HOME, config);
   const argv = ['push', writeOva(home.HOME, 'web', 2_000_000), '--retries', '0'];
   return {
-    argv: [...argv, '--poll-interval', '5ms'],
+    argv: [...argv, '--poll-interval', '500ms'],
     env: { ...home, IMGCTL_BASE_URL, IMGCTL_USERNAME, IMGCTL_CONFIG_DIR },
     seen: () => service.seen() + storage.seen() + session.seen(),
   };

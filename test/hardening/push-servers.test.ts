@@ -39,7 +39,7 @@ async function killPushes(
 ) {
   const env = user();
   const file = writeOva(temporaryDirectory(), name, SIZE);
-  const argv = ['push', file, '--poll-interval', '50ms', '--get', 'name'];
+  const argv = ['push', file, '--poll-interval', '500ms', '--get', 'name'];
   const stored = path.join(folder, `${name}.ova`);
   // The service cannot read what moto stores, so it gets a copy.
   if (isElsewhere) copyFileSync(file, stored);

@@ -10,7 +10,7 @@ import { requestsTo } from '../support/scripted-server.ts';
 import { tlsTo, tunnelTo } from '../support/sockets.ts';
 import { pushToScript, SECRETS, storageUser, writeOva, writeOvf } from '../support/uploads.ts';
 
-const OPTIONS = '--poll-interval 5ms --retries 1 --part-size 5M';
+const OPTIONS = '--poll-interval 500ms --retries 1 --part-size 5M';
 /** Several chunks of a request, one part of an upload to S3. */
 const SIZE = 700_000;
 /** Several parts. */

@@ -2,7 +2,7 @@
 
 import type { SyncId, SyncRequest } from '../../api/sync-requests.ts';
 import { option, type Parsed } from '../../cli/command.ts';
-import { duration } from '../../config/values.ts';
+import { duration, parseDuration, type Value } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { hasCode, ImgctlError } from '../../errors.ts';
 import { type Facts, hint, imgctl } from '../../facts.ts';
@@ -12,9 +12,22 @@ import { rememberRequest } from './history.ts';
 
 export const LIST_REQUESTS = hint`list your requests with: ${imgctl('sync-status', '--list')}`;
 
+/** Milliseconds. */
+const MIN_INTERVAL = 500;
+const FIRST_INTERVAL = 2_000;
+const MAX_INTERVAL = 15_000;
+
+const interval: Value<number> = {
+  parse(text, name) {
+    const milliseconds = parseDuration(text, name);
+    if (milliseconds >= MIN_INTERVAL) return milliseconds;
+    throw new ImgctlError('usage', `${name} must be at least ${MIN_INTERVAL}ms (got ${text})`);
+  },
+};
+
 export const POLL_OPTIONS = [
   option('--poll-interval <duration>', 'check this often (2s, slowing to 15s)', {
-    value: duration(),
+    value: interval,
   }),
   option('--wait-timeout <duration>', 'stop waiting after this time and exit with 7', {
     default: '1h',
@@ -27,27 +40,35 @@ const TRANSIENT = ['unreachable', 'timeout', 'locked', 'server-error', 'bad-answ
 /** A service may accept a request and show it only later, or not show it again, until another replica knows it. */
 const MAX_UNSEEN = 60_000;
 
+/** A sync request, and what the history of this machine says of it. */
+export interface KnownRequest {
+  readonly id: SyncId;
+  /** True if the history has the request; it then gets the status that was read. */
+  readonly isStored: boolean;
+  /** Milliseconds since the service accepted or showed the request; Infinity if unknown. */
+  readonly age: number;
+}
+
 /**
  * Checks the status until the request finishes, and remembers it at the end of the wait.
- * @param age milliseconds since it was submitted or seen, if it was from this machine
  * @throws ImgctlError still-waiting, interrupted, or a lasting failure, with the command that resumes
  */
 export async function follow(
   context: Context,
-  id: SyncId,
+  known: KnownRequest,
   options: Parsed<typeof POLL_OPTIONS>,
-  age: number | undefined,
 ): Promise<SyncRequest> {
   const { tell } = context;
+  const { id, isStored } = known;
   let last: SyncRequest | undefined;
   tell({ kind: 'begin' });
   try {
-    for await (const request of poll(context, id, options, age)) last = request;
+    for await (const request of poll(context, known, options)) last = request;
   } catch (error) {
-    throw waitError(id, error, last !== undefined || unseenFor(age) > 0);
+    throw error instanceof ImgctlError ? waitError(id, error) : error;
   } finally {
     await tell({ kind: 'end' });
-    if (last && age !== undefined) await rememberRequest(context, id, last);
+    if (last && isStored) await rememberRequest(context, id, last);
   }
   if (last && last.state !== 'waiting') return last;
   const { waitTimeout } = options;
@@ -61,40 +82,39 @@ export async function follow(
 /** Yields the request each time it was read, until it has finished or the time is over. */
 async function* poll(
   context: Context,
-  id: SyncId,
+  { id, age }: KnownRequest,
   { pollInterval, waitTimeout }: Parsed<typeof POLL_OPTIONS>,
-  age: number | undefined,
 ): AsyncGenerator<SyncRequest, void, void> {
   const { io } = context;
   const started = io.elapsed();
-  const elapsed = () => io.elapsed() - started;
-  /** In milliseconds of the wait: until then, a 404 may mean that the service does not show the request yet. */
-  let unseenUntil = unseenFor(age);
-  let interval = pollInterval ?? 2_000;
+  const left = () => started + waitTimeout - io.elapsed();
+  /** Until `MAX_UNSEEN` later, a 404 may mean that the service does not show the request yet, or not again. */
+  let seenAt = started - age;
+  let interval = pollInterval ?? FIRST_INTERVAL;
   for (;;) {
     let pause = interval;
     // The last check may take 2 s, even beyond the limit.
-    const deadline = AbortSignal.timeout(Math.max(waitTimeout - elapsed(), 2_000));
+    const deadline = AbortSignal.timeout(Math.max(left(), 2_000));
     try {
-      const request = await readRequest(context, id, { signal: deadline });
-      unseenUntil = elapsed() + MAX_UNSEEN;
+      const mustExist = started - seenAt < MAX_UNSEEN;
+      const request = await readRequest(context, id, mustExist, deadline);
+      seenAt = io.elapsed();
       reportState(context, request, started);
       yield request;
       if (request.state !== 'waiting') return;
     } catch (error) {
       if (deadline.aborted) break;
-      if (!(error instanceof ImgctlError)) throw error;
-      if (!isTransient(error, elapsed() < unseenUntil)) throw error;
-      // A service may ask to wait beyond the limit.
+      const isUnseen = io.elapsed() - seenAt < MAX_UNSEEN;
+      if (!(error instanceof ImgctlError) || !isTransient(error, isUnseen)) throw error;
       const { retryAfter = 0 } = error;
-      if (retryAfter > 0 && elapsed() + retryAfter >= waitTimeout) throw error;
+      // A limit beyond the wait: nothing more can be seen, and the error says when to come back.
+      if (retryAfter > 0 && retryAfter >= left()) throw error;
       pause = Math.max(interval, retryAfter);
       reportRetry(context, id, error, pause);
     }
-    const left = waitTimeout - elapsed();
-    if (left <= 0) break;
-    await io.sleep(Math.min(pause, left), io.signal);
-    if (pollInterval === undefined) interval = Math.min(interval * 1.5, 15_000);
+    if (left() <= 0) break;
+    await io.sleep(Math.min(pause, left()), io.signal);
+    if (pollInterval === undefined) interval = Math.min(interval * 1.5, MAX_INTERVAL);
   }
   // An interrupt during the last check counts more than the end of the time.
   io.signal.throwIfAborted();
@@ -124,40 +144,24 @@ function reportRetry({ io, tell }: Context, id: SyncId, error: ImgctlError, paus
 }
 
 /** True if the error of a check says nothing about the request. */
-function isTransient({ code, retryAfter }: ImgctlError, mayBeUnseen: boolean): boolean {
-  if (code === 'not-found') return mayBeUnseen;
+function isTransient({ code, retryAfter }: ImgctlError, isUnseen: boolean): boolean {
+  if (code === 'not-found') return isUnseen;
   // Without a time, it is the limit of token requests.
   if (code === 'rate-limited') return retryAfter !== undefined;
   return TRANSIENT.includes(code);
 }
 
-export function followHint(id: SyncId): Facts {
-  return hint`follow it with: ${imgctl('sync-status', `${id}`, '--wait')}`;
-}
-
-/**
- * Returns for how many milliseconds more a 404 may mean that the service does not show the request yet: 45 s for one
- * that is 15 s old, 0 or less for an old one and for one that is not from this machine.
- */
-function unseenFor(age: number | undefined): number {
-  if (age === undefined) return 0;
-  // A clock that was set back since makes an age negative.
-  return MAX_UNSEEN - Math.max(age, 0);
-}
-
 /** Returns the error of a wait that failed, while the service continues with the request. */
-function waitError(id: SyncId, error: unknown, mustExist: boolean): unknown {
-  if (!(error instanceof ImgctlError)) return error;
-  if (error.code === 'not-found') return mustExist ? unseenError(id, error) : error;
+function waitError(id: SyncId, error: ImgctlError): ImgctlError {
+  if (error.code === 'not-found') return error;
   const resume = followHint(id);
   const message = `${error.message}; sync request ${id} continues`;
   const facts = error.facts ? hint`${error.facts}; then ${resume}` : resume;
   return error.with({ message, facts });
 }
 
-function unseenError(id: SyncId, error: ImgctlError): ImgctlError {
-  const message = `sync request ${id} was submitted, but cannot be found`;
-  return error.with({ message, facts: followHint(id) });
+export function followHint(id: SyncId): Facts {
+  return hint`follow it with: ${imgctl('sync-status', `${id}`, '--wait')}`;
 }
 
 function describeStatus(request: SyncRequest | undefined): string {
@@ -166,16 +170,25 @@ function describeStatus(request: SyncRequest | undefined): string {
   return status ? `status: ${status}` : `no status in ${shorten(stringify(response), 200)}`;
 }
 
-/** @param age as for `follow` */
+/** True if the service may not show the request yet. */
+export function mustExist({ age }: KnownRequest): boolean {
+  return age < MAX_UNSEEN;
+}
+
+/** @param mustExist what a 404 then means: the service does not show the request yet, or not any more */
 export async function readRequest(
   context: Context,
   id: SyncId,
-  { signal, age }: { signal?: AbortSignal; age?: number | undefined },
-) {
+  mustExist: boolean,
+  signal?: AbortSignal,
+): Promise<SyncRequest> {
   const { client } = await context.session();
   return client.getSyncRequest(id, signal).catch((error: unknown) => {
     if (!hasCode(error, 'not-found')) throw error;
-    if (unseenFor(age) > 0) throw unseenError(id, error);
+    if (mustExist) {
+      const message = `sync request ${id} was submitted, but cannot be found`;
+      throw error.with({ message, facts: followHint(id) });
+    }
     throw error.with({
       message: `sync request ${id} does not exist`,
       facts: hint`if another user submitted it, log in as that user; ${LIST_REQUESTS}`,

@@ -32,19 +32,19 @@ export const SUBMITTED_COLUMNS = [
   column('response', 'object, array, string or null', 'the body that the service sent'),
 ];
 
-export const NAMES = { text: describeNames };
-export const TIME = { isTime: true };
+export const AS_NAMES = { text: describeNames };
+export const AS_TIME = { isTime: true };
 
 /** Columns of a sync request that was read. */
 export const STATUS_COLUMNS = [
   ...ID_AND_STATUS,
   column('state', 'string', 'waiting, succeeded or failed', { isState: true, text: describeState }),
-  column('added', 'array, number or null', 'added images: their names, or how many', NAMES),
-  column('deleted', 'array, number or null', 'deleted images: their names, or how many', NAMES),
+  column('added', 'array, number or null', 'added images: their names, or how many', AS_NAMES),
+  column('deleted', 'array, number or null', 'deleted images: their names, or how many', AS_NAMES),
   column('errors', 'array or null', 'reported errors; null if unknown'),
   column('warnings', 'array or null', 'reported warnings; null if unknown'),
-  column('created_on', 'string or null', 'when submitted, in UTC (ISO 8601)', TIME),
-  column('updated_on', 'string or null', 'when last changed, in UTC (ISO 8601)', TIME),
+  column('created_on', 'string or null', 'when submitted, in UTC (ISO 8601)', AS_TIME),
+  column('updated_on', 'string or null', 'when last changed, in UTC (ISO 8601)', AS_TIME),
   column('response', 'object', 'the body that the service sent'),
 ];
 

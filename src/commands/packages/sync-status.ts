@@ -10,31 +10,31 @@ import {
 } from '../../cli/command.ts';
 import type { Result } from '../../cli/result.ts';
 import { type Suggest, suggestRows } from '../../cli/suggestions.ts';
+import { requireBaseUrl } from '../../config/addresses.ts';
 import { findPaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError, tryOr } from '../../errors.ts';
 import { hint, imgctl } from '../../facts.ts';
-import type { Io } from '../../io.ts';
 import { column } from '../../output/columns.ts';
 import { formatTimestamp } from '../../query/time-format.ts';
 import { counted } from '../../words.ts';
-import { follow, LIST_REQUESTS, readRequest } from './follow.ts';
+import { follow, LIST_REQUESTS, mustExist, readRequest } from './follow.ts';
 import { type HistoryEntry, readHistory, rememberRequest } from './history.ts';
 import { describeChanges, requestResult } from './show-request.ts';
 import {
+  AS_NAMES,
+  AS_TIME,
   ID_AND_STATUS,
-  NAMES,
   STATUS_COLUMNS,
   STATUS_LAYOUT,
   STRICT_OPTION,
-  TIME,
   WAIT_OPTIONS,
 } from './sync-columns.ts';
 
 const LIST_ONLY = [
-  column('submitted_on', 'string', 'with --list: when submitted, in UTC (ISO 8601)', TIME),
+  column('submitted_on', 'string', 'with --list: when submitted, in UTC (ISO 8601)', AS_TIME),
   column('checked', 'string', 'with --list: when last checked, in UTC (ISO 8601)', {
-    ...TIME,
+    ...AS_TIME,
     text: (time, now) => formatTimestamp(`${time}`, 'age', now),
     hides: 1,
   }),
@@ -46,7 +46,7 @@ const ERRORS = column('errors', 'array, number or null', 'reported errors; with 
 const LIST_COLUMNS = [
   ...ID_AND_STATUS,
   column('state', 'string', 'waiting, succeeded or failed', { isState: true }),
-  column('added', 'array, number or null', 'what it had added then; null if unknown', NAMES),
+  column('added', 'array, number or null', 'what it had added then; null if unknown', AS_NAMES),
   column('errors', 'number or null', 'how many errors it had then; null if unknown'),
   ...LIST_ONLY,
 ];
@@ -67,7 +67,7 @@ type Options = Parsed<typeof OPTIONS>;
 
 const suggestIds: Suggest = async ({ context, settings }) => {
   const { syncState } = await import('../../api/sync-requests.ts');
-  const newestFirst = tryOr(() => requestsOf(context.io, settings.account), []).reverse();
+  const newestFirst = tryOr(() => ownRequests({ io: context.io, settings }), []).reverse();
   return suggestRows(
     newestFirst.map(({ id, status }) => [`${id}`, syncState(status ?? undefined)]),
   );
@@ -102,24 +102,25 @@ async function run(context: Context, options: Options, argument?: string): Promi
     throw new ImgctlError('usage', message, { facts: LIST_REQUESTS });
   }
   const { parseId } = await import('../../api/responses.ts');
-  const { account } = await context.session();
-  const read = () => requestsOf(context.io, account);
+  const read = () => ownRequests(context);
   // With an id, the history only tells how young the request may be.
-  const known = argument === undefined ? read() : tryOr(read, []);
-  const id = argument === undefined ? known.at(-1)?.id : parseId(argument);
+  const entries = argument === undefined ? read() : tryOr(read, []);
+  const id = argument === undefined ? entries.at(-1)?.id : parseId(argument);
   if (id === undefined) {
     throw new ImgctlError('not-found', NO_REQUESTS, { facts: hint`provide an id, or ${SUBMIT}` });
   }
   // A service may send the id as a number or as text.
-  const entry = known.find((each) => `${each.id}` === `${id}`);
-  const age = entry && context.io.now() - Date.parse(entry.checked_on);
+  const entry = entries.find((each) => `${each.id}` === `${id}`);
+  const age = entry ? context.io.now() - Date.parse(entry.checked_on) : Infinity;
+  // A clock that was set back since makes an age negative.
+  const known = { id, isStored: entry !== undefined, age: Math.max(age, 0) };
   if (options.wait) {
     const started = context.io.elapsed();
-    const request = await follow(context, id, options, age);
+    const request = await follow(context, known, options);
     return requestResult(context, output, request, { ...options, started });
   }
-  const request = await readRequest(context, id, { age });
-  if (entry) await rememberRequest(context, id, request);
+  const request = await readRequest(context, id, mustExist(known));
+  if (known.isStored) await rememberRequest(context, id, request);
   return requestResult(context, output, request, options);
 }
 
@@ -138,8 +139,7 @@ async function list(context: Context, options: Options, id?: string): Promise<Re
     throw new ImgctlError('usage', `--list cannot be used with an id (got ${id})`, { facts: show });
   }
   const { syncState } = await import('../../api/sync-requests.ts');
-  const { account } = await context.session();
-  const entries = requestsOf(context.io, account).reverse();
+  const entries = ownRequests(context).reverse();
   const stateOf = ({ status }: HistoryEntry) => syncState(status ?? undefined);
   const afterwards = () => {
     if (!output.isTable) return;
@@ -169,6 +169,8 @@ const NO_REQUESTS = 'this profile has submitted no sync request from this machin
 const SUBMIT = hint`submit one with: ${imgctl('sync')}`;
 
 /** Returns the requests of this profile, service and machine, oldest first. @throws ImgctlError config */
-function requestsOf(io: Io, { profile, baseUrl }: { profile: string; baseUrl: string }) {
+function ownRequests({ io, settings }: Pick<Context, 'io' | 'settings'>): HistoryEntry[] {
+  requireBaseUrl(settings);
+  const { profile, baseUrl } = settings.account;
   return readHistory(findPaths(io).state, profile, baseUrl);
 }

@@ -10,7 +10,7 @@ import { stringify } from '../../json.ts';
 import { column, namesOf } from '../../output/columns.ts';
 import type { Output, OutputOptions } from '../../output/output.ts';
 import { shorten } from '../../words.ts';
-import { follow, followHint } from './follow.ts';
+import { follow, followHint, type KnownRequest } from './follow.ts';
 import { rememberRequest } from './history.ts';
 import { describeNames, requestResult } from './show-request.ts';
 import {
@@ -73,19 +73,20 @@ async function run(context: Context, options: Parsed<typeof OPTIONS>): Promise<R
   const submitted = await submit(context);
   if (!options.wait) return submittedResult(context, output, submitted);
   const started = context.io.elapsed();
-  const request = await follow(context, submitted.id, options, 0);
+  const request = await follow(context, submitted, options);
   const result = requestResult(context, output, request, { ...options, started });
   return { ...result, done: submitted.done };
 }
 
-export interface KnownSync extends SubmittedSync {
+/** A sync that was submitted by this run, with its id. */
+export interface OwnSync extends SubmittedSync, KnownRequest {
   readonly id: SyncId;
   /** For the error if the output cannot be written. */
   readonly done: Facts;
 }
 
 /** Submits a sync and remembers it. @throws ImgctlError bad-answer: it was submitted, but its id is unknown */
-export async function submit(context: Context): Promise<KnownSync> {
+export async function submit(context: Context): Promise<OwnSync> {
   const { client } = await context.session();
   const submitted = await client.submitSync();
   const { id, response } = submitted;
@@ -98,7 +99,7 @@ export async function submit(context: Context): Promise<KnownSync> {
   await rememberRequest(context, id, { status: submitted.status }, 'submitted');
   const show = imgctl('sync-status', `${id}`);
   const done = hint`sync ${`${id}`} was submitted; follow it with: ${show}`;
-  return { ...submitted, id, done };
+  return { ...submitted, id, isStored: true, age: 0, done };
 }
 
 export function submittedOutput(context: Context, options: Pick<OutputOptions, 'get'>): Output {
@@ -109,7 +110,7 @@ export function submittedOutput(context: Context, options: Pick<OutputOptions, '
 export async function submittedResult(
   context: Context,
   output: Output,
-  submitted: KnownSync,
+  submitted: OwnSync,
 ): Promise<Result> {
   const { baseUrl } = await context.session();
   const { id, status, message, response, done } = submitted;

@@ -26,7 +26,7 @@ import {
 } from '../../support/uploads.ts';
 import { configDirectory } from '../../support/users.ts';
 
-const FAST = '--poll-interval 5ms';
+const FAST = '--poll-interval 500ms';
 
 /** What no push sends, by what its message says. */
 const BAD: readonly (readonly [finding: string, damage: (file: string) => void])[] = [

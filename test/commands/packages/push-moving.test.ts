@@ -9,7 +9,7 @@ import { STORAGES, storageUser, uploadUser, writeOva, writeOvf } from '../../sup
 import { scriptedUser } from '../../support/users.ts';
 import { IMAGES, REQUEST, record, SUBMIT, SUBMITTED } from './sync-harness.ts';
 
-const FAST = '--poll-interval 5ms';
+const FAST = '--poll-interval 500ms';
 
 /** Replaces a file by another one with these bytes, as rename(2) does. */
 function replace(file: string, content: Buffer): void {

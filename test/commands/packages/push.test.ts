@@ -37,7 +37,7 @@ import {
 import { configDirectory, PASSWORD, scriptedUser } from '../../support/users.ts';
 import { IMAGES, images, REQUEST, record, SUBMIT, SUBMITTED } from './sync-harness.ts';
 
-const FAST = '--poll-interval 5ms';
+const FAST = '--poll-interval 500ms';
 const DB = ['db-data.iso', 'db-disk1.vmdk', 'db.mf', 'db.ovf'];
 const NOTHING = { stored: [], syncs: 0 };
 

@@ -399,9 +399,16 @@ describe('sync-status --wait', () => {
       stderr: expect.stringContaining('(in 30 min)'),
     });
   });
+
+  it('checks every 500 ms at most', async () => {
+    const { result } = await follow('--poll-interval 499ms');
+    expect(result).toEqual(failed(2, '--poll-interval must be at least 500ms (got 499ms)\n'));
+  });
 });
 
 describe('sync-status', () => {
+  const STORE =
+    'IMGCTL_TOKEN= IMGCTL_TOKEN_STORE=redis://127.0.0.1:9 IMGCTL_TOKEN_STORE_KEY_FILE=gone';
   const NONE = 'imgctl: this profile has submitted no sync request from this machine\n';
 
   it.each([
@@ -445,7 +452,8 @@ describe('sync-status', () => {
       ['sync-status 41 -q', '41\n'],
       ['sync-status 41 --wait -q', '41\n'],
       ['sync-status --list'],
-      ['sync-status --list --json', '[]\n'],
+      // Works without the token store and its key.
+      [`${STORE} sync-status --list --json`, '[]\n'],
       ...['41', '--wait', '--wait-timeout 1m', '--strict'].map(
         (options) => [`sync-status --list ${options}`, '', /--list/, 2] as const,
       ),

@@ -10,8 +10,8 @@ import type { Output } from '../../../output/output.ts';
 import { isSent, isSkipped } from '../../../upload/actions.ts';
 import type { PlannedPackage, TransferOptions } from '../../../upload/transfer.ts';
 import { follow, type POLL_OPTIONS } from '../follow.ts';
-import { describeProblems, failureOf, hasError, reportProblems } from '../show-request.ts';
-import { type KnownSync, submit, submittedResult } from '../sync.ts';
+import { type OwnSync, submit, submittedResult } from '../sync.ts';
+import { describeProblems, failureOf, hasError, reportProblems } from '../sync-problems.ts';
 import { doubtsOf, imageChange, judge, summaryOf } from './image-changes.ts';
 import type { SyncedMark } from './synced-mark.ts';
 
@@ -58,7 +58,7 @@ export async function syncPushed(
   if (wait) await rememberSync(context, mark.begin(transfer.assertHeld), options);
   const submitted = await submitUnchanged(context, packages, transfer);
   if (!wait) return submittedResult(context, output, submitted);
-  const request = await follow(context, submitted.id, options, 0);
+  const request = await follow(context, submitted, options);
   const rules = { files: packages.flatMap((each) => each.files.map(({ name }) => name)), strict };
   reportProblems(context, request, rules);
   const failure = failureOf(request, rules);
@@ -134,7 +134,7 @@ async function submitUnchanged(
   context: Context,
   packages: readonly PlannedPackage[],
   transfer: TransferOptions,
-): Promise<KnownSync> {
+): Promise<OwnSync> {
   try {
     await requireUnchanged(context, packages, transfer);
     return await submit(context);
