@@ -1,22 +1,16 @@
 // Reads all images of the service: by id, or by page number if the service cannot filter or sort by id.
 
 import { type ImagePage, MAX_PAGES, type PageQuery } from '../api/images.ts';
-import type { ReceivedImage } from '../api/types.ts';
 import { EVERYTHING } from '../query/query.ts';
 import { ID_ORDER } from './first-pages.ts';
-import { areDescending, IdList, idOf } from './ids.ts';
+import { idOf, lowestLongerId } from './ids.ts';
+import { isRefusedRequest, requestPage, unlessRefused } from './page.ts';
 import { NotByIdError, pagesById } from './pages-by-id.ts';
 import { incompleteList, pagesByNumber } from './pages-by-number.ts';
-import { isRefusedRequest, readPage } from './read-page.ts';
 import type { Service } from './service.ts';
 
-interface List {
-  readonly first: ImagePage;
-  /** False if the service refuses it. */
-  readonly canSort: boolean;
-  /** Returns a page, the first one unless a number says otherwise. @throws ImgctlError incomplete-list: too many */
-  readonly pageOf: (more: Partial<PageQuery>, number?: number) => Promise<ImagePage>;
-}
+/** Returns a page, the first one unless a number says otherwise. @throws ImgctlError incomplete-list: too many */
+type ReadPage = (changes: Partial<PageQuery>, number?: number) => Promise<ImagePage>;
 
 /**
  * Yields all images, each once.
@@ -30,37 +24,30 @@ export async function* allImages(
 ) {
   const abort = new AbortController();
   const { signal } = abort;
-  const canSort = firstPages.sortsById;
-  const query = { sort: canSort ? ID_ORDER : undefined, perPage };
+  const { sortsById } = firstPages;
+  const query = { sort: sortsById ? ID_ORDER : undefined, perPage };
   const countRequest = requestLimit(first);
-  const pageOf: List['pageOf'] = async (more, number = 1) => {
+  const readPage: ReadPage = async (changes, number) => {
     countRequest();
-    return readPage(client, { ...query, ...more }, number, { signal });
+    return requestPage(client, { ...query, ...changes }, number, { signal });
   };
-  const list = { first, canSort, pageOf };
-  const yieldedIds = new IdList();
+  const yieldedIds: number[] = [];
   try {
-    for await (const { images, ids, bytes } of readById(list, client.connections, wanted)) {
-      yieldedIds.add(ids);
-      yield { images, bytes };
+    const { connections } = client;
+    for await (const page of readById(first, readPage, { connections, wanted })) {
+      for (const id of page.ids) yieldedIds.push(id);
+      yield page;
     }
   } catch (error) {
     if (!(error instanceof NotByIdError)) throw error;
     trace(`${error.message}, so the list is read by page number`);
-    const images = await readByNumber(list, error.cause);
-    yield { images: EVERYTHING.sort(restOf(images, yieldedIds)), bytes: 0 };
+    const images = await readByNumber(readPage, sortsById, error.cause);
+    const yielded = new Set(yieldedIds);
+    const rest = images.filter((image) => !yielded.has(idOf(image)));
+    yield { images: EVERYTHING.sort(rest), bytes: 0 };
   } finally {
     abort.abort(new Error('no longer needed'));
   }
-}
-
-/** Returns the images that were not yielded. */
-function restOf(images: readonly ReceivedImage[], yieldedIds: IdList): ReceivedImage[] {
-  const { lowest } = yieldedIds;
-  // In the order of ids, others above the lowest are new.
-  if (areDescending(images.map(idOf))) return images.filter((image) => idOf(image) < lowest);
-  const isYielded = yieldedIds.toSet();
-  return images.filter((image) => !isYielded.has(idOf(image)));
 }
 
 /** Allows three times the pages that the first one announces, and ten. */
@@ -75,31 +62,31 @@ function requestLimit({ pages, total, images }: ImagePage) {
 }
 
 /** @throws NotByIdError the rest must be read by page number */
-async function* readById(list: List, connections: number, wanted: number) {
-  const { first, canSort } = list;
-  if (!canSort || first.meta.sort !== ID_ORDER) {
-    throw new NotByIdError('the service does not sort by id');
-  }
+async function* readById(
+  first: ImagePage,
+  readPage: ReadPage,
+  options: { readonly connections: number; readonly wanted: number },
+) {
+  if (first.meta.sort !== ID_ORDER) throw new NotByIdError('the service does not sort by id');
   let seen = 0;
   let isChecked = false;
-  const pages = pagesById(first, readerBelow(list), { connections, wanted });
-  for await (const page of pages) {
+  for await (const page of pagesById(first, readerBelow(readPage), options)) {
     seen += page.images.length;
     const isShort = seen + page.below < first.total;
     if (isShort && !isChecked) {
       isChecked = true;
-      await requireChange(list);
+      await requireChange(first, readPage);
     }
     yield page;
   }
 }
 
 /** Returns a function that reads the first page of the images below an id. */
-function readerBelow({ pageOf }: List) {
+function readerBelow(readPage: ReadPage) {
   let hasResponded = false;
   return async (bound: number) => {
     try {
-      const page = await pageOf({ filter: `id,lt,${bound}` });
+      const page = await readPage({ filter: `id,lt,${bound}` });
       hasResponded = true;
       return page;
     } catch (error) {
@@ -107,18 +94,6 @@ function readerBelow({ pageOf }: List) {
       throw new NotByIdError('the service does not filter by id', { cause: error });
     }
   };
-}
-
-/** @param refusal why the list cannot be read by id: the error if it cannot be read by number either */
-async function readByNumber({ canSort, pageOf }: List, refusal: unknown) {
-  const readNumber = (number: number) => pageOf({}, number);
-  const readState = async () => stateOf(await pageOf({ perPage: 1 }));
-  try {
-    return await pagesByNumber(readNumber, canSort ? readState : undefined);
-  } catch (error) {
-    if (isRefusedRequest(refusal) && isRefusedRequest(error)) throw refusal;
-    throw error;
-  }
 }
 
 /**
@@ -131,19 +106,26 @@ async function readByNumber({ canSort, pageOf }: List, refusal: unknown) {
  *
  * @throws NotByIdError the service leaves images out
  */
-async function requireChange({ first, pageOf }: List) {
+async function requireChange(first: ImagePage, readPage: ReadPage): Promise<void> {
   const leftOut = `the service sent fewer than the ${first.total} images that it announced`;
-  const all = await pageOf({ perPage: 1 });
+  const all = await readPage({ perPage: 1 });
   if (stateOf(all) === stateOf(first)) throw new NotByIdError(leftOut);
-  const [highest] = first.images;
-  const powerOfTen = 10 ** `${highest && idOf(highest)}`.length;
-  const asked = { filter: `id,lt,${powerOfTen}`, perPage: 1 };
-  const withIds = await pageOf(asked).catch((error: unknown) => {
-    // A database may not take a number that no image has.
-    if (isRefusedRequest(error)) return undefined;
-    throw error;
-  });
+  // A database may refuse a number that no image has.
+  const withIds = await unlessRefused(
+    readPage({ filter: `id,lt,${lowestLongerId(first)}`, perPage: 1 }),
+  );
   if (withIds && withIds.total < all.total) throw new NotByIdError(leftOut);
+}
+
+/** @param refusal why the list cannot be read by id: the error if it cannot be read by number either */
+async function readByNumber(readPage: ReadPage, sortsById: boolean, refusal: unknown) {
+  const readState = async () => stateOf(await readPage({ perPage: 1 }));
+  try {
+    return await pagesByNumber((number) => readPage({}, number), sortsById ? readState : undefined);
+  } catch (error) {
+    if (isRefusedRequest(refusal) && isRefusedRequest(error)) throw refusal;
+    throw error;
+  }
 }
 
 /** Tells one state of the list from another, by the first image and the total. */

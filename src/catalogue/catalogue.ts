@@ -7,7 +7,7 @@ import { hasCode } from '../errors.ts';
 import { equals } from '../query/filter.ts';
 import { Query } from '../query/query.ts';
 import { addImage } from './held-images.ts';
-import { isRefusedRequest } from './read-page.ts';
+import { isRefusedRequest } from './page.ts';
 import { serviceOf } from './service.ts';
 import { type ListEnd, listCatalogue, listOnePage, type ReadOptions } from './service-list.ts';
 

@@ -1,5 +1,6 @@
 // Ids of images, as pages are read by them.
 
+import type { ImagePage } from '../api/images.ts';
 import type { ReceivedImage } from '../api/types.ts';
 import { readValue } from '../query/fields.ts';
 
@@ -12,27 +13,7 @@ export function areDescending(ids: readonly number[], bound = Number.POSITIVE_IN
   return ids.every((id, at) => Number.isSafeInteger(id) && id < (ids[at - 1] ?? bound));
 }
 
-/** Ids as they came, the highest first. They are outside of the heap, which a plain array of many numbers makes grow. */
-export class IdList {
-  #ids = new Float64Array(1_000);
-  #length = 0;
-
-  get lowest(): number {
-    return this.#ids[this.#length - 1] ?? Number.POSITIVE_INFINITY;
-  }
-
-  add(ids: readonly number[]): void {
-    const length = this.#length + ids.length;
-    if (length > this.#ids.length) {
-      const larger = new Float64Array(2 * length);
-      larger.set(this.#ids);
-      this.#ids = larger;
-    }
-    this.#ids.set(ids, this.#length);
-    this.#length = length;
-  }
-
-  toSet(): Set<number> {
-    return new Set(this.#ids.subarray(0, this.#length));
-  }
+/** Returns the lowest id with more digits than the first of a page: 1000 for 250. As a text, it is before 250. */
+export function lowestLongerId({ images: [first = {}] }: ImagePage): number {
+  return 10 ** `${idOf(first)}`.length;
 }

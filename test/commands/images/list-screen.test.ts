@@ -33,7 +33,7 @@ describe('images list on a terminal', () => {
     [100, '--json', ''],
     [100, '--urls', ''],
   ])('ends at %i columns with %j as options with %j', async (width, options, footer) => {
-    const { stderr } = await onScreen(width, `list --sort id ${options}`.trim());
+    const { stderr } = await onScreen(width, `list ${options}`.trim());
     expect(stderr).toBe(footer);
   });
 

@@ -5,7 +5,7 @@ import { MAX_PER_PAGE } from '../api/images.ts';
 import { hasCode, ImgctlError } from '../errors.ts';
 import type { Query } from '../query/query.ts';
 import { isFieldSort, printSort } from '../query/sort.ts';
-import { readPage } from './read-page.ts';
+import { requestPage } from './page.ts';
 import type { ReadOptions } from './service-list.ts';
 
 /**
@@ -25,7 +25,7 @@ export async function servicePage(
   const [condition] = query.conditions;
   const [sort] = query.sorts.filter(isFieldSort).map(printSort);
   const asked = { filter: condition?.sent?.text, sort, perPage };
-  const page = await readPage(client, asked, wanted).catch((error: unknown) => {
+  const page = await requestPage(client, asked, wanted).catch((error: unknown) => {
     throw wanted > 1 && hasCode(error, 'not-found') ? noPage(wanted, '', 1) : error;
   });
   const { meta, number = wanted, total } = page;

@@ -1,4 +1,4 @@
-// Requests one page of images, and tells a refusal from other errors.
+// Requests one page of images, and says what its response means.
 
 import type { Client } from '../api/client.ts';
 import type { ImagePage, PageQuery } from '../api/images.ts';
@@ -11,10 +11,10 @@ class OtherFilterError extends ImgctlError {}
  * Requests a page. A page without a filter is requested twice if the service sends that of another request.
  * @throws ImgctlError bad-answer, and what Client.listImages throws
  */
-export async function readPage(
+export async function requestPage(
   client: Pick<Client, 'listImages'>,
   query: PageQuery,
-  number: number,
+  number = 1,
   options?: Parameters<Client['listImages']>[2],
 ): Promise<ImagePage> {
   for (let count = 1; ; count += 1) {
@@ -39,6 +39,14 @@ export function isRefusedRequest(error: unknown): error is ImgctlError {
   if (error instanceof OtherFilterError) return true;
   const { status = 0 } = error instanceof ImgctlError ? error : {};
   return status >= 400 && ![401, 407, 408, 429].includes(status);
+}
+
+/** Returns the page, or undefined if the service refuses the request. */
+export function unlessRefused(page: Promise<ImagePage>): Promise<ImagePage | undefined> {
+  return page.catch((error: unknown) => {
+    if (isRefusedRequest(error)) return undefined;
+    throw error;
+  });
 }
 
 /** True if the service says that its list has no more images than this page. */
