@@ -15,12 +15,7 @@ const FIRST_IMAGE_ID = 1_000_001;
 const DATA_STORE = 'user-images-01';
 const A_LINK = 'links are not followed';
 
-export interface ImageSync {
-  readonly submit: (user: string) => SyncRequestRecord;
-  readonly get: (user: string, id: string) => SyncRequestRecord | undefined;
-  /** Returns the user's images as of the last finished request. */
-  readonly images: (user: string) => Image[];
-}
+export type ImageSync = ReturnType<typeof createImageSync>;
 
 export interface SyncRequestRecord {
   readonly id: number;
@@ -66,7 +61,7 @@ interface UserState {
   scanning: Promise<void>;
 }
 
-export function createImageSync(settings: EmulatorSettings, signal: AbortSignal): ImageSync {
+export function createImageSync(settings: EmulatorSettings, signal: AbortSignal) {
   const { now, syncDelay, uploads } = settings;
   const accounts = new Map<string, UserState>();
   let lastRequestId = 0;
@@ -115,7 +110,7 @@ export function createImageSync(settings: EmulatorSettings, signal: AbortSignal)
   };
 
   return {
-    submit: (user) => {
+    submit: (user: string): SyncRequestRecord => {
       const account = accountOf(user);
       const created = now();
       lastRequestId += 1;
@@ -129,8 +124,10 @@ export function createImageSync(settings: EmulatorSettings, signal: AbortSignal)
       });
       return record;
     },
-    get: (user, id) => accountOf(user).records.find((record) => String(record.id) === id),
-    images: (user) => [...accountOf(user).images.values()].map(({ image }) => image),
+    get: (user: string, id: string) =>
+      accountOf(user).records.find((record) => String(record.id) === id),
+    /** Returns the user's images as of the last finished request. */
+    images: (user: string) => [...accountOf(user).images.values()].map(({ image }) => image),
   };
 }
 

@@ -234,14 +234,8 @@ function idRange({ field, operator, operands }: Filter): readonly [number, numbe
 }
 
 function countBelow(images: readonly Image[], id: number): number {
-  let [low, high] = [0, images.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const image = images[middle];
-    if (image && idOf(image) < id) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  const index = images.findIndex((image) => idOf(image) >= id);
+  return index < 0 ? images.length : index;
 }
 
 /** An image without a number as its id comes first, as null does, and is in no range. */
