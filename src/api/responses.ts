@@ -174,10 +174,9 @@ function isFromTls(response: HttpResponse): boolean {
 export function oneTimePasswordError({ body, status }: HttpResponse): ImgctlError | undefined {
   const reason = serviceMessage(body) ?? '';
   if (!/\b(?:one-time|[th]?otp|mfa)\b/i.test(reason)) return undefined;
-  const fix = /\benable\b/i.test(reason)
-    ? 'enable it at the service first; ask its administrators where'
-    : 'this login needs a one-time password, which imgctl cannot send: use another account';
-  const facts = advice(fix);
+  const facts = advice(
+    'this login needs a one-time password, which imgctl cannot send: use another account',
+  );
   return new ImgctlError('not-permitted', `the service says: ${reason}`, { facts, status });
 }
 

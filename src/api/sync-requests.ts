@@ -105,14 +105,13 @@ export async function getSyncRequest(
   const isAsked = ({ id: sent }: JsonObject) => `${sent}` === `${id}`;
   const record = candidatesIn(body).find(isAsked) ?? innermostWithId(body);
   const sentId = record.id ?? body.request_id;
-  const readId = identifier(sentId) ?? idOfUrl(sentId);
-  requireSameId('sync request', id, readId ?? sentId);
+  requireSameId('sync request', id, sentId);
   const status = nonEmpty(record.status);
   const state = syncState(status);
   const reason = state === 'failed' ? nonEmpty(record.message) : undefined;
   const errors = messages(record, 'errors');
   return {
-    id: readId ?? id,
+    id: identifier(sentId) ?? id,
     status,
     state,
     added: countOrNames(record.added),

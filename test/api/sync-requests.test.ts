@@ -136,7 +136,6 @@ describe('a sync request', () => {
     { data: { request: { id: 41, status: 'PROCESSED', errors: ['boom'] } } },
     { request_id: 41, status: 'PROCESSED', errors: 'boom' },
     { data: { id: 41, status: 'PROCESSED', errors: 'boom', request: { id: 'ab-1' } } },
-    { id: 'https://host/v2/request/image_sync/41', status: 'PROCESSED', errors: ['boom'] },
   ])('is read with its errors from %j', async (json) => {
     expect(await read(json)).toMatchObject({ id: 41, state: 'succeeded', errors: ['boom'] });
   });

@@ -72,9 +72,10 @@ export const FILTER_OPTION = option(
   { suggest: suggestFilters, repeatable: true },
 );
 
+/** The filter of commands that choose one of the images. */
 export const CHOOSING_FILTER = {
   ...FILTER_OPTION,
-  description: FILTER_OPTION.description.replace('show', 'consider'),
+  description: "consider only images that match, such as 'name~ubuntu'; repeatable, all must match",
 };
 
 export const LISTING_OPTIONS = [

@@ -235,7 +235,7 @@ describe('login at a terminal', () => {
   it.each([
     [401, 'One-time password required.', 'needs a one-time password, which imgctl cannot send'],
     [403, 'TOTP required', 'needs a one-time password, which imgctl cannot send'],
-    [400, 'Must enable TOTP', 'hint: enable it at the service first; ask its administrators where'],
+    [400, 'Must enable TOTP', 'needs a one-time password, which imgctl cannot send'],
   ])('explains a refusal with %i: %s', async (status, reason, message) => {
     const { imgctl, requests } = await scriptedUser(() => errorResponse(status, reason));
     const line = `${DEMO} IMGCTL_TOKEN= IMGCTL_USERNAME=demo login`;

@@ -59,7 +59,7 @@ export async function openState(
 ): Promise<State> {
   const { io } = context;
   const { state: folder } = findPaths(io);
-  const key = await keyOf(context, options, query);
+  const key = await stateKey(context, options, query);
   if (folder === undefined) {
     const message = 'cannot remember this run: no home directory';
     throw new ImgctlError('config', message, { facts: { kind: 'no-home' } });
@@ -97,7 +97,7 @@ export async function openState(
 }
 
 /** Returns what is remembered separately. The order of words and filters does not matter, as all of them must match. */
-async function keyOf(context: Context, { cursor, mine }: StateOptions, query: Query) {
+async function stateKey(context: Context, { cursor, mine }: StateOptions, query: Query) {
   const { profile, baseUrl: base_url, username } = (await context.session()).account;
   const source = mine ? 'mine' : 'catalogue';
   const words = [...query.words].sort();
