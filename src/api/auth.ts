@@ -19,12 +19,12 @@ export interface TokenSource {
    */
   current(): Promise<string | undefined>;
   /**
-   * Returns another token for one that the service refused, or undefined if there is no way to get one.
+   * Returns another token for one that the service refused, or undefined if there is none.
    * Several requests may call it at once with the same token.
    * @param wasAccepted the service had accepted that token before
    */
   renew(token: string, wasAccepted: boolean): Promise<string | undefined>;
-  /** True if any process or machine received it a moment ago, so that a node of the service may not know it yet. */
+  /** True if the token is so new, in any process, that a node of the service may not know it. */
   isNew(token: string): boolean;
   /** Of the error if a token was refused for good. */
   readonly factsIfRefused: Facts;
@@ -40,7 +40,7 @@ export interface ServiceRequest {
   readonly retries?: number | undefined;
   /** True to return the response of any status, without renewing the token. */
   readonly anyStatus?: boolean;
-  /** True to return what was received: not the status of an error record, nor what a redirect leads to. */
+  /** True to read no status from an error record, and to follow no redirect. */
   readonly asReceived?: boolean;
   /** Returns the error of an unsafe request that was sent and may have taken effect. */
   readonly ifUncertain?: (error: ImgctlError) => ImgctlError;
@@ -57,14 +57,14 @@ export interface AuthOptions extends RetryOptions {
   readonly timeout: number;
   readonly signal: AbortSignal;
   readonly onEvent?: ((event: ClientEvent) => void) | undefined;
-  /** Receives passwords, tokens and their Basic pairs before they are sent: a response may repeat them. */
+  /** Receives each secret before it is sent, also as a Basic pair: a response may repeat it. */
   readonly onSecret?: ((secret: string) => void) | undefined;
 }
 
 /**
- * Returns the response of any status but 401 (refused token) and 429, unless `anyStatus` asks for them too.
- * @throws ImgctlError token-refused, not-permitted, rate-limited, those of the transport; outcome-unknown if an unsafe
- * request was sent and got no usable response
+ * Returns the response of any status but 401 and 429, which `anyStatus` returns too.
+ * @throws ImgctlError token-refused, not-permitted, rate-limited, those of the transport;
+ * outcome-unknown if an unsafe request was sent and got no usable response
  */
 export type Send = (request: ServiceRequest) => Promise<HttpResponse>;
 
@@ -97,8 +97,8 @@ export class Sender {
   }
 
   /**
-   * Sends a request with the current token T1, and after a 401 with another one, until there is none:
-   * - T1: 401, T2 (stored by another process): 401, T3 (requested by this run): 200, which is returned
+   * Sends a request with the current token, and after each 401 with another one:
+   * - T1: 401; T2, stored by another process: 401; T3, requested by this run: 200, returned
    * - the same, but T3: 401, which is the error token-refused
    */
   readonly send: Send = async (asked) => {
@@ -111,8 +111,8 @@ export class Sender {
     while (response.status === 401) {
       token = await this.#renew(response, token, wasAccepted, signal);
       response = await this.#sendFollowingSlash(request, token);
-      // If nodes of a service disagree about a token, or the service issues it again, another request may have had
-      // success with it: as an accepted token it would be renewed over and over.
+      // Another request may have had success with this token, if nodes of the service disagree
+      // about it, or it was issued again: as an accepted token it would be renewed for ever.
       wasAccepted = false;
     }
     // Any other status may be that of a gateway, which has not looked at the token.
@@ -141,7 +141,10 @@ export class Sender {
     return combined;
   }
 
-  /** Returns another token after a 401. @throws ImgctlError token-refused: there is none; not-permitted */
+  /**
+   * Returns another token after a 401.
+   * @throws ImgctlError token-refused: there is none; not-permitted
+   */
   async #renew(
     response: HttpResponse,
     token: string | undefined,
@@ -170,7 +173,7 @@ export class Sender {
     return url ? this.#sendOnceKnown({ ...request, url }, token) : response;
   }
 
-  /** Sends a request; again after a pause if a node of the service does not know a new token yet. */
+  /** Sends a request; again after a pause if the service does not know a new token yet. */
   async #sendOnceKnown(request: CompleteRequest, token?: string): Promise<HttpResponse> {
     const { tokens, sleep } = this.#options;
     const response = await this.#sendWithToken(request, token);
@@ -237,7 +240,7 @@ function isUnknownToken({ status, body }: HttpResponse): boolean {
   return status === 401 && /^invalid token$/i.test(serviceMessage(body) ?? '');
 }
 
-/** Returns the URL to which a GET is redirected if it differs only by the last slash of its path. */
+/** Returns the target of a redirected GET that differs only by the last slash of its path. */
 function correctedSlash(response: HttpResponse): URL | undefined {
   const { method, url } = response;
   const target = method === 'GET' && isRedirect(response) ? redirectTarget(response) : undefined;

@@ -53,7 +53,7 @@ export interface Client {
   readonly connections: number;
   /** Any request to the service's origin; returns responses of every status but 401 and 429. */
   readonly send: Send;
-  /** Returns a client with the same connections and tokens that has not met the limits of the service yet. */
+  /** Returns a client with these connections and tokens that has met no limit of the service. */
   startRun(): Client;
   close(): Promise<void>;
 }

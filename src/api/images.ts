@@ -125,13 +125,13 @@ function requireExactId(response: HttpResponse, image: JsonObject): void {
   if (flaw !== undefined) throw shapeError(response, flaw);
 }
 
-/** Returns what tells an image from others: its id, as number or text the same, or all that it says. */
+/** Returns the id of an image, a number if it is the text of one; its JSON if it has none. */
 export function keyOf(image: JsonObject): unknown {
   const { id } = image;
   return typeof id === 'string' ? parseId(id) : (id ?? stringify(image));
 }
 
-/** Returns the id of an image by which it can be requested; undefined if that is neither a number nor the text of one. */
+/** Returns the id if it is a number, or the text of one; only then an image can be requested. */
 export function numericId(image: JsonObject): number | undefined {
   const id = keyOf(image);
   return typeof id === 'number' && Number.isSafeInteger(id) ? id : undefined;

@@ -35,7 +35,7 @@ export function readJson(response: HttpResponse): unknown {
   throw new ImgctlError('bad-answer', message, { facts, status });
 }
 
-/** Returns the response with the status of its error record (section 2.6), which a gateway may send with status 200. */
+/** Returns the response with the status of its error record, which a gateway may send as 200. */
 export function withRecordStatus(response: HttpResponse): HttpResponse {
   const { body } = response;
   if (!isSuccess(response) || body.length > MAX_ERROR_BYTES || !body.includes('"error"')) {
@@ -60,7 +60,7 @@ export function parseId(text: string): number | string {
   return Number.isSafeInteger(number) && String(number) === text ? number : text;
 }
 
-/** @throws ImgctlError bad-answer: the record has another id than the requested one, as a broken cache may send it */
+/** @throws ImgctlError bad-answer: another record, which a broken cache may send */
 export function requireSameId(what: string, wanted: unknown, received: unknown): void {
   if (received === undefined || received === null || `${received}` === `${wanted}`) return;
   const sent =
@@ -183,8 +183,9 @@ export function oneTimePasswordError({ body, status }: HttpResponse): ImgctlErro
 /**
  * Returns the error of a 401 in JSON, whose message alone tells the reasons apart (section 7):
  * - `User is not authorized to access.`, or one-time passwords: not-permitted
- * - `Invalid username and password combination.`: wrong-credentials; token-refused if the request had a token
- * - any other, such as `Invalid token.`: token-refused; wrong-credentials if the request was for a token
+ * - `Invalid username and password combination.`: wrong-credentials
+ * - any other, such as `Invalid token.`: token-refused
+ * Of the last two, a token request makes wrong-credentials, and a request with a token the other.
  */
 function unauthorizedError(response: HttpResponse): ImgctlError {
   const oneTime = oneTimePasswordError(response);
@@ -218,7 +219,7 @@ function laterFacts(
   return { kind: 'retry-later', resetsAt, wait, ...more };
 }
 
-/** Returns the milliseconds by which this machine is ahead of the service; undefined if it sent no valid date. */
+/** Returns how far this machine is ahead of the service; undefined without a valid date. */
 export function clockSkew({ headers, receivedAt }: HttpResponse): number | undefined {
   const date = httpDate(headers.date ?? '');
   return date === undefined ? undefined : receivedAt - date;

@@ -135,7 +135,7 @@ export function syncState(status: string | undefined): SyncState {
 }
 
 /**
- * Returns the objects that may be the sync request, the innermost first, as services nest it in different ways:
+ * Returns the objects that may be the sync request, the innermost first:
  * - a submit: `{"status": 202, "request": {"id": 41, "status": "PENDING"}}`, perhaps in `data`
  * - a request: `{"data": {"id": 41, "status": "PROCESSED"}}`, or without `data`
  */
@@ -144,7 +144,7 @@ function candidatesIn(body: JsonObject): JsonObject[] {
   return [isObject(data) ? data.request : undefined, request, data, body].filter(isObject);
 }
 
-/** Returns the innermost object with an id, if any has one: the status of another may be that of the response. */
+/** Returns the innermost object with an id; the status of another may be of the response. */
 function innermostWithId(body: JsonObject): JsonObject {
   const candidates = candidatesIn(body);
   return candidates.find(({ id = null }) => id !== null) ?? candidates[0] ?? body;
@@ -181,7 +181,7 @@ function countOrNames(value: unknown): SyncedImages {
   return typeof value === 'number' || Array.isArray(value) ? value : null;
 }
 
-/** Returns null if the record has no such field. Older services send a message of null for nothing. */
+/** Returns null if the record has no such field. Older services send null for nothing. */
 function messages(record: JsonObject, kind: 'errors' | 'warnings'): string[] | null {
   const { message } = record;
   const holders = (isObject(message) ? [message, record] : [record]).filter((each) => kind in each);

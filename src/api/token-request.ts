@@ -35,8 +35,9 @@ const DEFAULT_LIFETIME = 86_400;
 const MAX_LIFETIME = 10 * 365 * 86_400;
 
 /**
- * POST /auth/request-token: repeated only if it was never sent. @param onLimit also called if it was refused
- * @throws ImgctlError wrong-credentials, not-permitted (section 7), rate-limited, bad-answer, network errors
+ * POST /auth/request-token: repeated only if it was never sent.
+ * @param onLimit also called if the request is refused
+ * @throws ImgctlError wrong-credentials, not-permitted, rate-limited, bad-answer, network errors
  */
 export async function requestToken(
   send: SendWithPassword,

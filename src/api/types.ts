@@ -2,7 +2,7 @@
 
 import type { JsonObject } from '../json.ts';
 
-/** An image in its expanded form, section 2.2. A type, since an interface has no index signature. */
+/** An expanded image, section 2.2. A type, since an interface has no index signature. */
 export type Image = {
   id: number;
   /** File name of the OVA or OVF. */
@@ -20,7 +20,7 @@ export type Image = {
   updated_on: string;
 };
 
-/** An image as it was received: fields may be missing or of another type, and there may be others. */
+/** An image as received: fields may be missing, of another type, or unknown. */
 export type ReceivedImage = { readonly [Field in keyof Image]?: unknown } & JsonObject;
 
 /** Navigation of a paged list, section 2.4. */

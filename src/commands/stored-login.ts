@@ -1,4 +1,4 @@
-// What logins leave behind, which logout and profile delete remove: stored passwords and shared tokens.
+// The passwords that logins have stored, and their removal by logout and profile delete.
 
 import { changeProfile } from '../config/config-file.ts';
 import { STORED_PASSWORD } from '../config/definitions.ts';
@@ -12,7 +12,7 @@ import type { Context } from '../context.ts';
 import { hasCode, type ImgctlError, tryOr } from '../errors.ts';
 import { describeLocation, openPasswordStore } from '../secrets/keychain.ts';
 
-/** Returns the names of the other profiles with the same base URL and user name, which share the token. */
+/** Returns the other profiles with this base URL and user name, which share the token. */
 export function profilesSharing({ settings: { config } }: Context, account: Account): string[] {
   const { profile, baseUrl, username } = account;
   return [...config.profiles.keys()].filter((name) => {
@@ -33,7 +33,11 @@ export function profilesWith(
   });
 }
 
-/** Deletes a password from where it is stored. @returns true if there was one. @throws ImgctlError config */
+/**
+ * Deletes a password from where it is stored.
+ * @returns true if there was one.
+ * @throws ImgctlError config
+ */
 export async function deletePassword(
   { io }: Context,
   { location, account }: StoredPassword,

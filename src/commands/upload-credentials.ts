@@ -28,7 +28,7 @@ export const CREDENTIALS = {
 
 const AWS_HOSTS = 'AWS_ACCESS_KEY_ID is only for amazonaws.com and the host of AWS_ENDPOINT_URL_S3';
 
-/** What was typed. The name of the user is stored in the profile once it works, the secret is not. */
+/** What was typed. A working user name is stored in the profile, the secret is not. */
 export interface Typed {
   /** By its setting; empty if it was not typed. */
   readonly user: Readonly<Partial<Record<SettingKey, string>>>;
@@ -46,7 +46,10 @@ export interface StorageCredentials {
   readonly refused: Facts;
 }
 
-/** Reads the credentials, or asks for them. @throws ImgctlError not-logged-in: names all that is missing */
+/**
+ * Reads the credentials, or asks for them.
+ * @throws ImgctlError not-logged-in: names all that is missing
+ */
 export async function readCredentials(
   context: Context,
   kind: keyof typeof CREDENTIALS,

@@ -29,7 +29,7 @@ import {
 const TEMPORARY = 'keys that begin with ASIA also need IMGCTL_UPLOAD_SESSION_TOKEN';
 
 /**
- * Returns what names the storage and its user on this machine, and its files there, undefined without a home directory.
+ * Returns the key of the storage and its user, and its files here, undefined without a home.
  * A slash at the end of a URL makes no difference, nor does a link to a folder.
  * - `mutex`: held during a push; the names of parts are in a file beside it
  * - `proofs`: which files were equal to stored ones
@@ -77,8 +77,8 @@ export const UPLOAD_OPTIONS = [
 type UploadOptions = Parsed<typeof UPLOAD_OPTIONS>;
 
 /**
- * Opens the storage, and looks at it with its credentials. Also returns the files that this machine has for it.
- * @param mayAsk asks on a terminal for credentials that are not set, and stores the user name if they work
+ * Opens and checks the storage. Also returns the files that this machine has for it.
+ * @param mayAsk asks on a terminal for missing credentials, and stores a user name that works
  */
 export async function openUploadStorage(
   context: Context,
@@ -186,7 +186,7 @@ async function openDav(
 
 const MAX_ATTEMPTS = 3;
 
-/** Opens the storage with its credentials; asks for them again if they were typed and are refused. */
+/** Opens the storage; asks again for credentials that were typed and are refused. */
 async function openWithCredentials(
   context: Context,
   kind: keyof typeof CREDENTIALS,

@@ -64,7 +64,7 @@ export function requireUploadTarget(settings: Settings): UploadTarget {
 }
 
 /**
- * Returns the certificates of ca-file (PEM) and those of NODE_EXTRA_CA_CERTS, which Node ignores beside them.
+ * Returns the certificates of ca-file, and of NODE_EXTRA_CA_CERTS, which Node ignores beside them.
  * @throws ImgctlError config: unreadable, or without a certificate
  */
 export function readCertificates(

@@ -191,7 +191,7 @@ export function variableOf(key: SettingKey): string {
   return `IMGCTL_${key.replaceAll(/[-.]/g, '_').toUpperCase()}`;
 }
 
-/** True for the account and the upload storage: they mean nothing to another service than that of their profile. */
+/** True for the account and the upload storage, which mean nothing to another service. */
 export function isOfService(key: SettingKey): boolean {
   return /^(?:username|password-|credential-|upload-)/.test(key);
 }
@@ -200,7 +200,7 @@ export function isSettingKey(text: string): text is SettingKey {
   return Object.hasOwn(SETTINGS, text);
 }
 
-/** The variable of each secret but the token, what it holds, and the setting with a command that prints it. */
+/** Of each secret but the token: its variable, meaning, and setting of a command to print it. */
 export const SECRETS = {
   password: ['IMGCTL_PASSWORD', 'the password', 'password-command'],
   uploadPassword: [

@@ -14,7 +14,7 @@ export interface Paths {
   readonly cache: string | undefined;
 }
 
-/** Returns the folders: IMGCTL_CONFIG_DIR for everything, else XDG, else the platform's convention. */
+/** Returns IMGCTL_CONFIG_DIR for everything, else XDG, else the platform's convention. */
 export function findPaths({ env, cwd, system }: Pick<Io, 'env' | 'cwd' | 'system'>): Paths {
   const own = env.IMGCTL_CONFIG_DIR;
   if (own) {

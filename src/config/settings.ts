@@ -1,4 +1,4 @@
-// The settings of a run: the value of each with its origin, of options, environment, profile and defaults.
+// The settings of a run: values of options, variables, profile and defaults, with their origin.
 
 import path from 'node:path';
 import { attempt, ImgctlError, tryOr } from '../errors.ts';
@@ -72,15 +72,15 @@ interface FoundText {
   readonly origin: string;
 }
 
-/** Settings that nobody changes. An invalid one throws when it is needed, and does not matter otherwise. */
+/** Settings that nobody changes. An invalid one only throws when it is needed. */
 export class Settings {
   readonly config: Profiles;
   readonly profile: string;
   /** What options and prompts give. */
   readonly given: GivenSettings;
   /**
-   * The base URL of the profile, if an option or a variable replaces it by that of another service. Then the account and
-   * the upload storage of the profile are not used.
+   * The base URL of the profile, if an option or a variable replaces it by that of another service.
+   * Then the account and the upload storage of the profile are not used.
    */
   readonly replacedUrl: string | undefined;
   /** The profile of the service of this run; if it has none, a name for a new one. */
@@ -105,7 +105,7 @@ export class Settings {
     this.given = given;
     this.#env = env;
     this.#stored = profiles.get(profile) ?? {};
-    // `find` reads `replacedUrl`, which is not known yet, only for settings that belong to a service.
+    // `find` needs `replacedUrl`, which is not known yet, only for settings of a service.
     const address = addressOf(this.find('base-url').text);
     const stored = this.#stored['base-url'];
     const isOwn = stored === undefined || addressOf(stored) === address;
@@ -118,13 +118,13 @@ export class Settings {
     Object.freeze(this);
   }
 
-  /** True if commands without --profile use this profile, whether IMGCTL_PROFILE is set for them or not. */
+  /** True if commands without --profile use this profile, with and without IMGCTL_PROFILE. */
   isUsual(name: string): boolean {
     const { profile: usual = DEFAULT_PROFILE } = this.config;
     return name === usual && name === (this.#env.IMGCTL_PROFILE || usual);
   }
 
-  /** True if other profiles exist, but not this one. The default profile needs no settings of its own. */
+  /** True if other profiles exist, but not this one. The default profile may be empty. */
   get isUnknown(): boolean {
     const { profiles } = this.config;
     return this.profile !== DEFAULT_PROFILE && profiles.size > 0 && !profiles.has(this.profile);
@@ -172,7 +172,10 @@ export class Settings {
     return new Settings(this.config, this.profile, this.#env, given);
   }
 
-  /** Returns the text of a valid value, a base URL with its scheme. @throws ImgctlError usage or config: it is invalid */
+  /**
+   * Returns the text of a valid value, a base URL with its scheme.
+   * @throws ImgctlError usage or config: it is invalid
+   */
   text(key: SettingKey): string | undefined {
     const value = this.get(key);
     if (value instanceof URL) return baseUrlText(value);
@@ -180,8 +183,8 @@ export class Settings {
   }
 
   /**
-   * Returns the text, unchecked, of the first of option (or prompt), variable, profile and default that has one, and its
-   * origin for people: `--base-url`, `IMGCTL_BASE_URL`, `profile default`, `default`; empty without a text.
+   * Returns the unchecked text of option (or prompt), variable, profile or default, in this order,
+   * and its origin: `--base-url`, `IMGCTL_BASE_URL`, `profile default`, `default`; empty for none.
    */
   find(key: SettingKey): FoundText {
     const option = this.given.get(key);
@@ -202,7 +205,7 @@ export class Settings {
     return { layer: 'default', text: fallback, origin: fallback === undefined ? '' : 'default' };
   }
 
-  /** The owner of the cached files; unset values are empty. Plain http is accepted, because nothing is sent. */
+  /** The owner of the cached files. Plain http is accepted, because nothing is sent. */
   get account(): Account {
     const url = this.get('base-url');
     const username = this.get('username') ?? '';

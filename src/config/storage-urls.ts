@@ -92,7 +92,7 @@ function invalidUploadUrl(text: string): ImgctlError {
   return invalid('upload URL', hideUserInfo(text), advice);
 }
 
-/** Returns an upload URL for s3://BUCKET, as the tools of AWS write it, or for a URL that lacks dav+. */
+/** Returns an upload URL for s3://BUCKET, as AWS writes it, or for a URL without dav+. */
 function meantUploadUrl(text: string): string | undefined {
   const [, place] = /^s3:\/\/([\w.-]+(?:\/[\w./-]*)?)$/i.exec(text) ?? [];
   if (place !== undefined) return `s3+https://s3.amazonaws.com/${place}`;

@@ -1,16 +1,19 @@
-// Where `login --store-password` stores the password of a profile, and how the settings remember it.
+// Where `login --store-password` stores a password, and how the settings remember it.
 
 import { tryOr } from '../errors.ts';
 import type { Account, Settings } from './settings.ts';
 
-/** A password in a keychain, which has one per profile, or in a credential helper, which has one per base URL. */
+/** A password in a keychain (one per profile) or in a credential helper (one per base URL). */
 export interface StoredPassword {
   /** `keychain`, or `helper:NAME`. */
   readonly location: string;
   readonly account: Account;
 }
 
-/** Returns the password that the setting credential-helper stands for. @throws ImgctlError usage or config: invalid */
+/**
+ * Returns the password that the setting credential-helper stands for.
+ * @throws ImgctlError usage or config: invalid
+ */
 function passwordOfHelper(settings: Settings): StoredPassword | undefined {
   const helper = settings.get('credential-helper');
   return helper === undefined
@@ -24,12 +27,18 @@ function accountOf(settings: Settings): Account {
   return tryOr(() => settings.account, { profile, baseUrl: '', username: '' });
 }
 
-/** Returns where `login --store-password` stores the password. @throws ImgctlError usage or config: an invalid setting */
+/**
+ * Returns where `login --store-password` stores the password.
+ * @throws ImgctlError usage or config: an invalid setting
+ */
 export function passwordToStore(settings: Settings): StoredPassword {
   return passwordOfHelper(settings) ?? { location: 'keychain', account: settings.account };
 }
 
-/** Returns where commands read the password. @throws ImgctlError usage or config: an invalid setting */
+/**
+ * Returns where commands read the password.
+ * @throws ImgctlError usage or config: an invalid setting
+ */
 export function passwordToRead(settings: Settings): StoredPassword | undefined {
   const account = accountOf(settings);
   const { location } = passwordOfHelper(settings) ?? markedPassword(settings) ?? {};
@@ -54,7 +63,7 @@ export function isSamePassword(one: StoredPassword, other: StoredPassword): bool
 const KEYCHAIN_PARTS = ['profile'] as const;
 const HELPER_PARTS = ['baseUrl', 'username'] as const;
 
-/** Returns the text that remembers the password: `keychain`, or `helper:pass https://images.example.com alice`. */
+/** Returns the mark: `keychain`, or `helper:pass https://images.example.com alice`. */
 export function markOf({ location, account }: StoredPassword): string {
   if (location === 'keychain') return location;
   return `${location} ${account.baseUrl} ${account.username}`;

@@ -1,4 +1,4 @@
-// The kinds of values that options, arguments and settings take: how each is parsed, and what help and completion offer.
+// Kinds of values of options, arguments and settings: how to parse them, what completion offers.
 
 import { parseChoice } from '../choices.ts';
 import { attempt, ImgctlError, tryOr } from '../errors.ts';
@@ -22,7 +22,10 @@ export interface Value<Parsed = unknown> {
   readonly mayBePath?: boolean;
 }
 
-/** In a path, ~/ is the home of the user. @throws ImgctlError usage or config: the text is empty or invalid */
+/**
+ * In a path, ~/ is the home of the user.
+ * @throws ImgctlError usage or config: the text is empty or invalid
+ */
 export function parseGiven(value: Value, text: string, name: string, env: Env): unknown {
   const isPath = value.mayBePath || value.from !== undefined;
   const given = isPath ? expandHome(text, name, env) : text;
@@ -47,7 +50,10 @@ export function controlCharacter(text: string): string | undefined {
   return control && `U+${control.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
-/** Returns the text without one line end behind it. @throws ImgctlError usage: a control character */
+/**
+ * Returns the text without one line end behind it.
+ * @throws ImgctlError usage: a control character
+ */
 export function plainText(text: string, name: string): string {
   const plain = withoutLineEnd(text);
   const control = controlCharacter(plain);
@@ -56,7 +62,7 @@ export function plainText(text: string, name: string): string {
   throw new ImgctlError('usage', `${name} has a control character (${control})`, { facts });
 }
 
-/** Basic credentials cannot hold a colon in the user name (RFC 7617). The rest may be a password, so it is hidden. */
+/** Refuses a colon (RFC 7617), and hides what follows, which may be a password. */
 export function userName(text: string, name: string): string {
   const plain = plainText(text, name);
   if (!plain.includes(':')) return plain;
@@ -144,7 +150,7 @@ export function checkName(name: string, noun: string, { dots = false } = {}): st
   throw new ImgctlError('usage', `invalid ${noun} name: ${shorten(name)}`, { facts });
 }
 
-/** Returns why the text holds no certificate in PEM format, or undefined; Node silently ignores such text. */
+/** Returns why a text, which Node would silently ignore, is no certificate in PEM format. */
 export function certificateFlaw(text: string): string | undefined {
   const { X509Certificate } = builtin('node:crypto');
   return tryOr(() => new X509Certificate(text) && undefined, 'no valid PEM certificate');

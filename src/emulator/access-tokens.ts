@@ -1,4 +1,4 @@
-// Issues tokens for user names and passwords, checks tokens, limits token requests (sections 4.1, 5, 8).
+// Issues and checks tokens, and limits token requests (sections 4.1, 5 and 8).
 
 import { randomBytes } from 'node:crypto';
 import { type ApiRequest, type ApiResponse, HttpError, jsonResponse } from './api-request.ts';
@@ -20,7 +20,7 @@ export function createAccessTokens(settings: EmulatorSettings) {
   /** By caller, whose first request opens a window of fixed length. */
   const windows = new Map<string, { used: number; readonly resetAt: number }>();
 
-  /** Returns the rate limit headers, or throws 429. Unknown names share the limit of their address. */
+  /** Returns the rate limit headers, or throws 429. Unknown names share a limit per address. */
   const countRequest = (name: string, remoteAddress: string) => {
     const caller = passwords.has(name) ? `user ${name}` : `address ${remoteAddress}`;
     let window = windows.get(caller);

@@ -94,7 +94,7 @@ export function jsonResponse(status: number, body: unknown, headers: Headers = {
   };
 }
 
-/** Builds the error record. Section 7 has the error of 401 only; the others use HTTP's own words. */
+/** Builds the error record. Section 7 only has 401; the others use HTTP's own words. */
 export function errorResponse({ status, message, headers }: HttpError): ApiResponse {
   const reason = (STATUS_CODES[status] ?? 'error').toLowerCase();
   const error = status === 401 ? 'authentication error' : reason;

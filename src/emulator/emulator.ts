@@ -31,13 +31,16 @@ export interface Emulator {
   readonly close: () => Promise<void>;
 }
 
-/** Returns a clock that starts with the machine's and is never set, so that tokens and syncs take their time. */
+/** Returns a clock that starts at the time of the machine, and is never set. */
 export function steadyClock({ now, elapsed }: { now(): number; elapsed(): number }): () => number {
   const begun = now() - elapsed();
   return () => begun + elapsed();
 }
 
-/** Starts the service and resolves once it is reachable. @throws node:net's error (EADDRINUSE, EACCES...) */
+/**
+ * Starts the service and resolves once it is reachable.
+ * @throws node:net's error (EADDRINUSE, EACCES...)
+ */
 export async function startEmulator(settings: EmulatorSettings): Promise<Emulator> {
   const closing = new AbortController();
   const tokens = createAccessTokens(settings);

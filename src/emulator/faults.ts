@@ -27,9 +27,8 @@ export interface Fault {
 const SPEC = /^(\*|[A-Z]+) (\/[^\s=]*)=([^,]+)(?:,(first|every)=([1-9]\d{0,8}))?$/;
 
 /**
- * Parses `METHOD PATH=KIND[,first=N|,every=N]`, such as `GET /v2/image=503,first=2`. `*` is any method; at the
- * end of the path, which has no query, it is any text. Applies always (with a count of 1), to the first N or to every
- * N-th.
+ * Parses `METHOD PATH=KIND[,first=N|,every=N]`, such as `GET /v2/image=503,first=2`. `*` is any
+ * method, or at the end of the path any text. Without first or every, the count is 1.
  * @throws ImgctlError usage
  */
 export function parseFault(spec: string): Fault {
@@ -74,7 +73,7 @@ export function createFaultPicker(faults: readonly Fault[]) {
 
 const HTML_PAGE = '<!doctype html><title>Sign in</title><h1>Sign in to this network</h1>';
 
-/** Returns the response that replaces the service's own; undefined for faults that only disturb its delivery. */
+/** Returns the response that replaces that of the service; undefined for faults of delivery. */
 export function faultResponse(fault: FaultKind): ApiResponse | undefined {
   if (fault.type === 'html') {
     const headers = { 'Content-Type': 'text/html; charset=utf-8' };

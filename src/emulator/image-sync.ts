@@ -1,6 +1,6 @@
-// Image sync requests and the user images that they make of the files in an upload folder (sections 2.5, 4.5 to 4.7).
-// Submitting a request scans the folder. The request ends once the scan is done and the delay has passed:
-// PENDING for the first third of the delay, then IN_PROGRESS, then PROCESSED, or ERROR without a good package.
+// Sync requests, and the user images that they make of uploaded files (sections 2.5, 4.5 to 4.7).
+// A submit scans the upload folder. The request ends after the scan and the delay: it is PENDING
+// for a third of the delay, then IN_PROGRESS, then PROCESSED, or ERROR without a good package.
 
 import { randomUUID } from 'node:crypto';
 import { lstat, readdir } from 'node:fs/promises';
@@ -139,7 +139,7 @@ interface Scan {
   readonly warnings: string[];
 }
 
-/** Reads every OVA and OVF of a folder in full. Never rejects: every failure is one of the errors. */
+/** Reads every OVA and OVF of a folder in full. Never rejects: a failure is one of the errors. */
 async function scanUploads(folder: string | undefined, signal: AbortSignal): Promise<Scan> {
   const scan: Scan = { present: new Set(), packages: [], errors: [], warnings: [] };
   const { errors, warnings } = scan;

@@ -44,7 +44,7 @@ const RESOURCES: readonly (readonly [
   [/^\/v2\/request\/image_sync\/([^/]+)$/, { GET: serveSyncRequest }],
 ];
 
-/** Returns the function that responds to every request of the API. Its errors other than HttpError are defects. */
+/** Returns the function that serves the API. Any error but HttpError is a defect. */
 export function createRouter(settings: EmulatorSettings, tokens: AccessTokens, sync: ImageSync) {
   const { catalogue, seed, until, now } = settings;
   // The images of a snapshot may lack fields.
@@ -147,7 +147,7 @@ function processingTime({ elapsed }: ApiRequest): string {
   return `${(elapsed() / 1000).toFixed(6)}s`;
 }
 
-/** Builds meta.pages (section 2.4). An empty result has one page; past the end, prev_url is the last page. */
+/** Builds meta.pages. An empty result has one page; past the end, prev_url is the last page. */
 function pageLinks(request: ApiRequest, page: number, perPage: number, total: number): Pages {
   const pages = Math.max(1, Math.ceil(total / perPage));
   return {
@@ -170,7 +170,7 @@ function pageUrl({ baseUrl, path, query }: ApiRequest, page: number): string {
   return `${baseUrl}${path}?${parameters.join('&')}`;
 }
 
-/** Returns a parameter's value; throws 400 for a repeated one, as one of the two would be ignored. */
+/** Returns a parameter's value. @throws HttpError 400: it is repeated */
 function singleValue(query: URLSearchParams, name: string): string | undefined {
   const [value, ...more] = query.getAll(name);
   if (more.length > 0) throw new HttpError(400, `${name} was sent more than once.`);
@@ -185,14 +185,14 @@ function positiveInteger(query: URLSearchParams, name: string, maximum: number) 
   throw new HttpError(400, `${name} must be an integer from 1 to ${maximum}, not "${text}".`);
 }
 
-// Filter and sort of the image list (section 4.3), evaluated by query/. What that leaves open is strict here:
-// - Fields, operators and directions are as it writes them; anything else gets 400.
-// - So does a value that is not of the field's kind: whole numbers, true and false, times in the service's format.
+// Filter and sort of the image list (section 4.3), evaluated by query/. What that leaves open:
+// - Fields, operators and directions are as the section writes them; anything else gets 400.
+// - So does a value that is no number, boolean or time of the service, as its field needs it.
 // - `in` splits its value at every comma, and `null` means a missing value for the folder only.
 // - A sort puts null first; equal images stay in the order of the catalogue.
 
 /**
- * Returns the matching images from one place to before another in their order, and the number of all that match.
+ * Returns the matching images from place `start` to before `end`, and how many match in all.
  * @param images in the order of ids @throws HttpError 400
  */
 export function findImages(
@@ -221,7 +221,7 @@ export function findImages(
 
 const BY_ASCENDING_ID: FieldSort = { ...BY_ID, direction: 'asc' };
 
-/** Returns the first id that matches, and the one before which the last is; undefined if they are not a range. */
+/** Returns the ids that match, as a range without its end; undefined if they are none. */
 function idRange({ field, operator, operands }: Filter): readonly [number, number] | undefined {
   const id = Number(operands[0]?.value);
   const ranges: { readonly [Word in Operator]?: readonly [number, number] } = {
@@ -244,7 +244,7 @@ function idOf({ id }: Partial<Image>): number {
   return Number.isSafeInteger(value) ? value : Number.NEGATIVE_INFINITY;
 }
 
-/** Parses `<field_name>,<operator>,<value>`, of what imgctl takes only what is written as the service does. */
+/** Parses `<field_name>,<operator>,<value>`, and refuses the shorter forms of imgctl. */
 function readFilter(text: string): Filter {
   const filter = tryOr(() => parseFilter(text, 0), undefined);
   const { field, operator, operands = [] } = filter ?? {};

@@ -2,7 +2,7 @@
 
 import type { Image } from '../api/types.ts';
 
-/** Folder, file name and variants of each distribution; below it its releases with their first and last build. */
+/** Folder, file name and variants of each distribution, and its releases with their dates. */
 const DISTRIBUTIONS = `
 almalinux: AlmaLinux-VERSION-VARIANT-BUILD.x86_64.ova: GenericCloud OpenNebula
   8.8 2023-05-18 2023-11-20
@@ -94,7 +94,7 @@ const DAY = 86_400 * SECOND;
 /** Builds are added between 9 and 21 UTC, which is the same day in Eastern time. */
 const MORNING = 9 * HOUR;
 const FIRST_ID = 1000;
-/** The last day of the releases as they are declared; a catalogue that ends on another day moves them all. */
+/** The last day of the declared releases; a catalogue that ends on another day moves them all. */
 const DECLARED_END = Date.UTC(2025, 6, 31);
 /** One image in 40 is an archived copy of another: names alone are not unique. */
 const ARCHIVED_ONE_IN = 40;
@@ -192,7 +192,7 @@ function seededRandom(seed: number): Random {
 
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 
-/** Formats milliseconds since the epoch as the service does (section 2.2): `2018-07-18 Wed 15:36:49 EDT`. */
+/** Formats epoch milliseconds as the service does: `2018-07-18 Wed 15:36:49 EDT`. */
 export function serviceTimestamp(instant: number): string {
   const zone = EASTERN.format(instant).slice(-3);
   const local = new Date(instant - (zone === 'EDT' ? 4 : 5) * HOUR);

@@ -26,7 +26,7 @@ d0PCTq8kO07VhX/UefBiOv1Ah+rhqnr0z3uvr/zzYEuxoeHHJq3+qzYAWvBg/cJL2hZwe9Lr1kXROo9a
 UKI98EgPwB3dbg==
 `;
 
-/** Returns sample.ova: a descriptor, a SHA-256 manifest and a stream-optimised disk, in ustar format. */
+/** Returns sample.ova: a descriptor, a SHA-256 manifest and a stream-optimised disk. */
 export function sampleOva(): Buffer {
   return brotliDecompressSync(Buffer.from(SAMPLE, 'base64'));
 }

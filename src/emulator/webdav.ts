@@ -20,7 +20,7 @@ const METHODS = 'OPTIONS, PROPFIND, GET, HEAD, PUT, MOVE, DELETE';
 /** The connection ended before the body did, so nobody waits for a response. */
 export class BrokenUpload extends Error {}
 
-/** Returns the function that serves the storage; it returns undefined for an address that is not of the storage. */
+/** Returns the function that serves the storage, and returns undefined for other addresses. */
 export function createStorage({ uploads, users }: EmulatorSettings) {
   const passwords = new Map(users.map(({ name, password }) => [name, password]));
   return async (request: ApiRequest, incoming: IncomingMessage, fault?: FaultKind) => {
@@ -77,7 +77,7 @@ async function serveFile(path: string, incoming: IncomingMessage, fault?: FaultK
   if (method === 'MOVE') {
     const target = join(dirname(path), destinationOf(headers));
     if (headers.overwrite === 'F') {
-      // Unlike a rename after a look, a link never replaces the file of a request that came at the same time.
+      // Unlike a rename, a link never replaces the file of a request that came meanwhile.
       await link(path, target).catch(() => {
         throw new HttpError(412, `There is a file ${basename(target)}.`);
       });
@@ -111,7 +111,7 @@ function notAllowed(method: string): HttpError {
   return new HttpError(405, `The method ${method} is not allowed here.`, { Allow: METHODS });
 }
 
-/** Returns the name of the file that a MOVE makes. Behind TLS of another program, only the host is the same. */
+/** Returns the name that a MOVE gives. Behind a program with TLS, only the host is the same. */
 function destinationOf({ destination, host }: IncomingHttpHeaders): string {
   const [, target = host, name] =
     /^(?:https?:\/\/([^/]+))?\/upload\/([^?#]+)$/.exec(String(destination)) ?? [];
@@ -120,7 +120,7 @@ function destinationOf({ destination, host }: IncomingHttpHeaders): string {
   return fileName(name);
 }
 
-/** Replaces a file by the body, all at once; with some faults it has what has arrived so far, and keeps it. */
+/** Replaces a file by the body, all at once; with some faults, by what arrives, as it does. */
 async function receiveBody(path: string, incoming: IncomingMessage, fault?: FaultKind) {
   const isVisible = fault?.type === 'partial' || fault?.type === 'drop-after';
   const target = isVisible ? path : join(dirname(path), `.${randomUUID()}`);
@@ -152,7 +152,10 @@ interface UploadedFile {
   readonly etag: string;
 }
 
-/** Returns undefined if there is no such file. @throws HttpError 403: a link, which is never followed */
+/**
+ * Returns undefined if there is no such file.
+ * @throws HttpError 403: a link, which is never followed
+ */
 async function factsOf(path: string): Promise<UploadedFile | undefined> {
   const name = basename(path);
   const stats = await lstat(path).catch(() => undefined);

@@ -168,8 +168,8 @@ async function printResponse({ console, io }: Context, response: HttpResponse, o
 }
 
 /**
- * Returns the same URL with the query of meta.pages.next_url (section 2.4), wherever that points, so that the
- * token stays with the service. undefined on the last page.
+ * Returns the same URL with the query of meta.pages.next_url (section 2.4), wherever that points,
+ * so that the token stays with the service. undefined on the last page.
  * @param visited the queries already read
  * @throws ImgctlError incomplete-list: the pages lead back to one already read, or do not end
  */

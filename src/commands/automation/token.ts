@@ -40,7 +40,7 @@ async function run(context: Context): Promise<Result> {
   const { now } = context.io;
   const token = tokens === undefined ? givenToken(context.io) : await tokens.current();
   const cached = cache.read();
-  // Requests send an expired token and leave the decision to the service; other programs rely on it.
+  // Requests send an expired token, and the service decides; other programs cannot.
   if (cached?.token === token && tokenState(cached, now()) === 'expired') {
     throw noValidToken('expired');
   }

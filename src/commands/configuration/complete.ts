@@ -1,4 +1,4 @@
-// imgctl __complete: prints completions for the cursor of a shell. Never contacts the service, never fails.
+// imgctl __complete: prints completions for the cursor of a shell; never contacts the service.
 
 import { argument, command } from '../../cli/command.ts';
 import {
@@ -33,7 +33,10 @@ export const complete = (all: () => readonly CommandDeclaration[]): CommandDecla
     run: (context, _options, words) => run(context, all(), words),
   });
 
-/** Prints `value<TAB>description` lines, then `:` with the mode. The shell selects those that begin with the last word. */
+/**
+ * Prints `value<TAB>description` lines, then `:` with the mode. The shell selects those that begin
+ * with the last word.
+ */
 async function run(
   context: Context,
   commands: readonly CommandDeclaration[],

@@ -153,7 +153,10 @@ async function remove(context: Context, _options: object, name: string): Promise
   throwFailures(context, failures);
 }
 
-/** Later commands would use another service without a word. The only profile has no other. @throws ImgctlError usage */
+/**
+ * Later commands would use another service without a word. The only profile has no other.
+ * @throws ImgctlError usage
+ */
 function refuseInUse(
   { profile = DEFAULT_PROFILE, profiles }: Pick<ConfigFile, 'profile' | 'profiles'>,
   name: string,

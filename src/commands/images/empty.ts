@@ -1,4 +1,4 @@
-// Says that no image matches, how many each word and filter matches alone, and what was probably meant.
+// Says that no image matches, how many each condition matches, and what was probably meant.
 
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
@@ -17,7 +17,7 @@ interface EmptyQuery {
 
 /**
  * Says that no image matches.
- * @param how as a note, in tables on a terminal; as a report, in every format and everywhere; or as an error
+ * @param how as a note, only beside tables on a terminal; as a report, everywhere; or as an error
  * @throws ImgctlError empty
  */
 export function reportNoMatch(

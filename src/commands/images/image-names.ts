@@ -41,7 +41,7 @@ export function readImageNames(directory: string | undefined, catalogue: CacheKe
 }
 
 /**
- * Caches the names that were listed, new ones first. The list itself worked, so a failed write is no error.
+ * Caches the names that were listed, new ones first. A failed write is no error of the list.
  * @param isComplete true if the catalogue has no others, so that names from before are dropped
  */
 export async function rememberImages(

@@ -6,7 +6,7 @@ import type { OutputOptions } from '../../output/output.ts';
 import type { Filter } from '../../query/filter.ts';
 import type { CatalogueOptions } from './options.ts';
 
-/** Returns a command that reads the same images: your own, those of the snapshot, or those of the service. */
+/** Returns a command that reads the same images: your own, the snapshot's, or the service's. */
 export function reading({ from, mine }: CatalogueOptions, ...words: string[]): Invocation {
   if (mine && words.at(-1) === 'list') return imgctl('my-images');
   if (mine) return imgctl(...words, '--mine');

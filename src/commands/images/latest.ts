@@ -112,7 +112,7 @@ function candidateRow({ image, pattern, rank }: RankedImage<ReceivedImage>) {
   return { series: pattern, rank, version, id, name, path, created_on };
 }
 
-/** Returns the newest image of each series, and an error if it is uncertain for some, with a command that omits them. */
+/** Returns the newest images, and an error with a command that omits those that are uncertain. */
 function newestOfAll(context: Context, options: Options, found: NewestCollector) {
   const { images, error } = newestOfEach(found);
   if (!error || images.length === 0) return { rows: images, error };
@@ -124,7 +124,7 @@ function newestOfAll(context: Context, options: Options, found: NewestCollector)
   return { rows: images, error: error.with({ facts: hint`leave them out with: ${command}` }) };
 }
 
-/** Returns the newest image; of several, the one that the user chooses at a terminal, and a command that selects it. */
+/** Returns the newest image, or the one that a user chooses of several, with its command. */
 async function chooseNewest(context: Context, options: Options, found: NewestCollector) {
   const newest = onlyNewest(found);
   if (!newest.error) return { image: newest.image };

@@ -1,4 +1,4 @@
-// imgctl images list and my-images: list the public catalogue, a snapshot or your own images, or those that match.
+// imgctl images list and my-images: list images of the catalogue, a snapshot or your own.
 
 import type { ReceivedImage } from '../../api/types.ts';
 import { servicePage } from '../../catalogue/numbered-page.ts';
@@ -101,7 +101,7 @@ async function run(context: Context, options: Options, words: readonly string[])
   const { baseUrl } = catalogue;
   const tally = new Tally(query);
   const streams = output.shape.kind === 'stream';
-  // In a pipe the reader, such as less, may use the terminal; on it rows of a stream arrive continuously.
+  // In a pipe, a reader such as less may use the terminal; rows of a stream are progress enough.
   const showsProgress = !streams && context.io.stdout.isTTY;
   const images =
     page === undefined
@@ -165,7 +165,10 @@ async function* mapPages(
   return end;
 }
 
-/** @param hasNone true if the service says that you have no images. @throws ImgctlError empty, with --fail-empty */
+/**
+ * @param hasNone true if the service says that you have no images.
+ * @throws ImgctlError empty, with --fail-empty
+ */
 function reportEmpty(list: Listing, hasNone: boolean): void {
   const { context, options, output, query, tally } = list;
   const { mine, page, failEmpty } = options;

@@ -113,7 +113,10 @@ export function isField(text = ''): boolean {
   return FIELDS.some((field) => field === text.toLowerCase());
 }
 
-/** Returns `250 images`, or with a limit that is reached `5 of 31 images (--limit)`. @param total of all that match, if known */
+/**
+ * Returns `250 images`, or with a limit that is reached `5 of 31 images (--limit)`.
+ * @param total of all that match, if known
+ */
 export function describeCount(count: number, { limit }: ListingOptions, total?: number): string {
   const isCut = limit !== undefined && count >= limit && count !== total;
   if (!isCut) return counted(count, 'image');

@@ -1,4 +1,4 @@
-// How commands read images: of the service, of a snapshot, or the user's own, with warnings and progress.
+// Reads images of the service, of a snapshot, or the user's own, with warnings and progress.
 
 import type { ReceivedImage } from '../../api/types.ts';
 import {
@@ -54,7 +54,7 @@ async function openSnapshot({ io, console }: Context, name: string, maxAge?: num
   return heldCatalogue(async () => held, baseUrl);
 }
 
-/** Yields every image that matches, with warnings and, unless it is switched off, a progress line. */
+/** Yields every image that matches, with warnings and progress. */
 export async function* readImages(
   context: Context,
   catalogue: Catalogue,
@@ -90,7 +90,7 @@ function warnOfZones({ console }: Context, tally: Tally): void {
 
 type Search = Pick<NewestCollector, 'query' | 'tally' | 'add'>;
 
-/** Gives each search its images: by a page for each, or, if one of them needs more, by reading all images once. */
+/** Gives each search its images: of a page each, or of all, read once, if one needs more. */
 export async function readTogether(
   context: Context,
   catalogue: Catalogue,

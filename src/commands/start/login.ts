@@ -173,7 +173,10 @@ async function storePassword(
   if (profilesWith(context, former).length === 0) await deletePassword(context, former);
 }
 
-/** Returns the settings with what was typed. @throws ImgctlError usage: the profile belongs to another service */
+/**
+ * Returns the settings with what was typed.
+ * @throws ImgctlError usage: the profile belongs to another service
+ */
 async function completeSettings(context: Context, options: Options): Promise<Settings> {
   let { settings } = context;
   checkConflicts(context, options);
@@ -191,7 +194,9 @@ async function completeSettings(context: Context, options: Options): Promise<Set
   return settings.with({ username: await prompt(context, 'user name', 'User name', others) });
 }
 
-/** A login never moves a profile to another service: it has the storage and the password of its own. */
+/**
+ * A login never moves a profile to another service: it has the storage and the password of its own.
+ */
 function belongsTo(settings: Settings, profileUrl: string): ImgctlError {
   const { profile } = settings;
   const move = imgctl('config', 'set', 'base-url', settings.text('base-url') ?? '');

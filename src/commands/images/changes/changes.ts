@@ -159,7 +159,7 @@ async function compareWithFile(task: Task, name: string): Promise<Result> {
   return reportOf(task, await compareCatalogue(task, snapshot.file, old));
 }
 
-/** Compares all images, as one may have another folder in the other service, and reports those that match. */
+/** Compares all images, as folders may differ between services, and reports those that match. */
 async function compareServices(
   { context, query }: Task,
   snapshot: SavedSnapshot,
@@ -173,7 +173,10 @@ async function compareServices(
   return { changes, isEmpty, tally, since: snapshot.takenAt };
 }
 
-/** @param old undefined in the first run, which has no changes. @param file where `old` comes from */
+/**
+ * @param old undefined in the first run, which has no changes.
+ * @param file where `old` comes from
+ */
 async function compareCatalogue(
   task: Task,
   file: FileLabel,
@@ -197,8 +200,8 @@ async function compareCatalogue(
 }
 
 /**
- * Returns the changes of images that no longer match: those that were removed, and those that differ from before. Others
- * only left the query, which is no change.
+ * Returns the changes of images that no longer match: those that were removed, and those that
+ * differ from before. Others only left the query, which is no change.
  * @throws ImgctlError incomplete-list: one still matches
  */
 async function classifyMissing(

@@ -17,9 +17,9 @@ export interface Change {
 }
 
 /**
- * Compares the lists by id. Unchanged images cost neither parsing nor memory, as their texts are equal.
+ * Compares the lists by id. Unchanged images, whose texts are equal, are not parsed.
  * If 1, 2 and 3 were listed, and now 1 as before, 2 with another name, and 4:
- * @returns listed: 2 moved and 4 added, in the order of the new images; missing: 3; lines: the JSON of 1, 2 and 4
+ * @returns listed: 2 moved and 4 added, in the new order; missing: 3; lines: JSON of 1, 2 and 4
  * @throws ImgctlError bad-answer: an image has no id
  */
 export async function compareLists(
@@ -27,7 +27,7 @@ export async function compareLists(
   images: AsyncIterable<readonly ReceivedImage[]>,
   file: FileLabel,
 ) {
-  // The new text of an unchanged image is replaced by the old one, so that only one stays in memory.
+  // The old text of an unchanged image replaces the new one, so that one stays in memory.
   const oldTexts = new Map(oldLines.map((line) => [line, line]));
   const lines = new Map<unknown, string>();
   const different: ReceivedImage[] = [];
@@ -72,8 +72,8 @@ export function changeOf(before: ReceivedImage, image: ReceivedImage): Change | 
 }
 
 /**
- * Returns the fields that differ between two images with one id, which may be a number and a text. A field that is
- * missing equals null; times are equal if they are the same instant.
+ * Returns the fields that differ between two images with one id, which may be a number and a text.
+ * A field that is missing equals null; times are equal if they are the same instant.
  */
 export function changedFields(before: ReceivedImage, image: ReceivedImage): string[] {
   return Object.keys({ ...before, ...image }).filter((field) => {
@@ -90,8 +90,9 @@ export function isTimeField(field: string): boolean {
 }
 
 /**
- * Compares images of two services, in which ids mean other images. Of equal labels, the numbers are compared: if the old
- * images have the labels a, a, b and the new ones a, b, c, then c was added and the last a removed.
+ * Compares images of two services, in which ids mean other images. Of equal labels, the numbers are
+ * compared: if the old images have the labels a, a, b and the new ones a, b, c, then c was added
+ * and the last a removed.
  */
 export function compareLabels(
   old: readonly ReceivedImage[],
@@ -103,7 +104,7 @@ export function compareLabels(
   ];
 }
 
-/** Returns the images whose labels occur more often than among the others: the last ones of each label. */
+/** Returns the last images of each label that occurs more often than among the others. */
 function surplus(images: readonly ReceivedImage[], others: readonly ReceivedImage[]) {
   const left = new Map<string, number>();
   for (const label of others.map(labelOf)) left.set(label, (left.get(label) ?? 0) + 1);

@@ -1,4 +1,4 @@
-// Reports changes: their rows with the old values, how many there are, and what is said if there are none.
+// Reports changes: their rows with the old values, their number, or that there are none.
 
 import type { ReceivedImage } from '../../../api/types.ts';
 import type { Result } from '../../../cli/result.ts';
@@ -17,7 +17,7 @@ export interface FoundChanges {
   /** True if no image matches the query now. */
   readonly isEmpty: boolean;
   readonly tally: Tally;
-  /** When the old images were listed, in milliseconds since the epoch; undefined in the first run. */
+  /** When the old images were listed (epoch milliseconds); undefined in the first run. */
   readonly since: number | undefined;
 }
 
@@ -55,7 +55,7 @@ export function reportOf(
   } satisfies Result;
 }
 
-/** Returns the old image as it is printed: whole as data, only its changed values as text, null if there is none. */
+/** Returns the old image as printed: whole as data, as text only its changed values. */
 function beforeOf({ image, before }: Change, { io, terminal }: Context, output: Output) {
   if (before === null) return null;
   const isText = output.isTable || output.shape.kind === 'lines';
@@ -73,7 +73,7 @@ function withTimes(image: ReceivedImage, timeText: Output['timeText']): Received
 }
 
 /**
- * Returns the values that have changed, without the new ones that the row itself shows; null if the image was removed.
+ * Returns the changed values, without new ones that the row shows; null of a removed image.
  *
  * - another folder, which the row shows: `folder: linux`
  * - another data store, which it does not show: `data_store: a, now b`

@@ -1,4 +1,4 @@
-// What images changes remembers: a file for each profile, user, query and cursor, with the images of the last run.
+// What images changes remembers: the images of the last run per profile, user, query and cursor.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -51,7 +51,10 @@ const MUTEX_PATIENCE = 600_000;
 /** With --peek nothing is stored, so nobody has to wait. */
 const NO_MUTEX = { assertHeld: () => {}, release: () => {} };
 
-/** Waits until no other run with this cursor compares. @throws ImgctlError config: no home directory; failed, locked */
+/**
+ * Waits until no other run with this cursor compares.
+ * @throws ImgctlError config: no home directory; failed, locked
+ */
 export async function openState(
   context: Context,
   options: StateOptions,
@@ -96,7 +99,7 @@ export async function openState(
   };
 }
 
-/** Returns what is remembered separately. The order of words and filters does not matter, as all of them must match. */
+/** Returns what a state belongs to, without the order of words and filters: all must match. */
 async function stateKey(context: Context, { cursor, mine }: StateOptions, query: Query) {
   const { profile, baseUrl: base_url, username } = (await context.session()).account;
   const source = mine ? 'mine' : 'catalogue';

@@ -106,8 +106,8 @@ async function run(
 }
 
 /**
- * Returns a search for the images of a series. As the service takes only one filter, it is the longest word of the
- * name, which the fewest other names contain: `server` of ubuntu-22.04-server.ova.
+ * Returns a search for the images of a series. The service takes only one filter: the longest word,
+ * which is in the fewest names, such as `server` of ubuntu-22.04-server.ova.
  */
 function searchFor(context: Context, lock: string, locked: LockedImage) {
   const stored = queryOf(context, lock, locked);
@@ -141,7 +141,7 @@ function rowOf(search: LockSearch, live: ReceivedImage | undefined) {
   return { lock, state, id, name, path, newest_id, newest_name };
 }
 
-/** Returns the newest image of the locked image's series, or several that are equally new; none if it has no name. */
+/** Returns the newest image of the series, or several equally new ones; none without a name. */
 function newestOfSeries({ locked, stored, found }: LockSearch): readonly ReceivedImage[] {
   // The words say which versions are compared, unless somebody has edited them.
   const index = new SeriesIndex<ReceivedImage>(matchesOwnWords(locked) ? locked.text : []);
@@ -151,7 +151,9 @@ function newestOfSeries({ locked, stored, found }: LockSearch): readonly Receive
   return index.newestLike(locked);
 }
 
-/** False if somebody has edited the words of the lock, or an older imgctl matched them otherwise. */
+/**
+ * False if somebody has edited the words of the lock, or an older imgctl matched them otherwise.
+ */
 function matchesOwnWords({ text, name }: LockedImage): boolean {
   return text.every((word) => parseWord(word).matches(`${name}`));
 }

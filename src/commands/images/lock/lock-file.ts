@@ -50,7 +50,8 @@ interface Access {
 }
 
 /**
- * Replaces the locks by those that `change` returns; one process at a time. If they are the same, the file stays.
+ * Replaces the locks by those that `change` returns; one process at a time. If they are the same,
+ * the file stays.
  * @param change called again if another program changes the file meanwhile
  * @returns the locks of the last call
  * @throws ImgctlError config, failed, locked, and whatever `change` throws

@@ -19,7 +19,8 @@ export function queryOf({ io }: Context, name: string, { text, filters }: LockQu
 /**
  * Locks the image that `images latest` would show.
  * @param search has found the images of this query
- * @param command locks another query under this name, for the hint if several images could be the newest
+ * @param command locks another query under this name, for the hint if several images could be the
+ * newest
  * @throws ImgctlError empty, ambiguous: the message names the lock
  */
 export function newestForLock(
@@ -40,7 +41,10 @@ export function newestForLock(
   });
 }
 
-/** Returns what the action returns. @throws ImgctlError of the action, with the name of the lock before its message */
+/**
+ * Returns what the action returns.
+ * @throws ImgctlError of the action, with the name of the lock before its message
+ */
 function namingLock<T>(name: string, action: () => T): T {
   const { value, error } = attempt(action);
   if (error) throw error.with({ message: `${name}: ${error.message}` });

@@ -16,7 +16,8 @@ type Break = 'gone' | 'replaced' | 'moved';
 /** @param live the image with this id as the service has it now */
 export function breakOf(locked: LockedImage, live: ReceivedImage | undefined): Break | undefined {
   if (live === undefined) return 'gone';
-  // A catalogue that was built anew gives the same ids to other images, perhaps with the same times.
+  // A catalogue that was built anew gives the same ids to other images, perhaps with the same
+  // times.
   if (textOrNull(live.name) !== locked.name) return 'replaced';
   const hasSameTime =
     textOrNull(live.updated_on) === locked.updated_on ||
@@ -25,7 +26,10 @@ export function breakOf(locked: LockedImage, live: ReceivedImage | undefined): B
   return textOrNull(live.path) === locked.path ? undefined : 'moved';
 }
 
-/** Returns the image that is locked with this name. @throws ImgctlError not-found: it is gone; lock-broken: it was replaced */
+/**
+ * Returns the image that is locked with this name.
+ * @throws ImgctlError not-found: it is gone; lock-broken: it was replaced
+ */
 export async function readLockedImage(
   context: Context,
   catalogue: Catalogue,

@@ -64,7 +64,10 @@ const OPTIONS = [
   option('--upload', 'try an upload to the storage with a small file'),
 ] as const;
 
-/** Each check in its order, with what `--help` says of it. An error that it throws is its result; [] leaves it out. */
+/**
+ * Each check in its order, with what `--help` says of it. An error that it throws is its result; []
+ * leaves it out.
+ */
 const CHECKS: readonly (readonly [
   name: string,
   help: string,
@@ -205,7 +208,9 @@ function fileResults({ context }: Diagnosis): CheckResult[] {
   ];
 }
 
-/** Returns the files of passwords and secrets that belong to the user, who can change their mode. */
+/**
+ * Returns the files of passwords and secrets that belong to the user, who can change their mode.
+ */
 function ownSecretFiles(context: Context): Set<string> {
   const { io } = context;
   const names = Object.values(SECRETS).map(([name]) => `${name}_FILE`);
@@ -264,7 +269,9 @@ function configurationResults({ context: { settings, io } }: Diagnosis): CheckRe
   return [`profile ${profile}: ${counted(set.length, 'setting')}, all valid`];
 }
 
-/** Checks the shared store, and takes its token over, as the next command would; nothing for `file`. */
+/**
+ * Checks the shared store, and takes its token over, as the next command would; nothing for `file`.
+ */
 async function storeResult({ context }: Diagnosis): Promise<CheckResults> {
   const { settings } = context;
   const address = tryOr(() => settings.text('token-store'), 'file') ?? 'file';
@@ -286,7 +293,10 @@ async function storeResult({ context }: Diagnosis): Promise<CheckResults> {
   }
 }
 
-/** Checks the upload storage with its credentials, and by an upload if that is asked for; nothing if none is set. */
+/**
+ * Checks the upload storage with its credentials, and by an upload if that is asked for; nothing if
+ * none is set.
+ */
 async function storageResult({ context, options }: Diagnosis): Promise<CheckResults> {
   const mayUpload = options.upload;
   const { settings } = context;

@@ -23,7 +23,10 @@ const UNCONNECTED = notChecked('connection failed');
 
 const REFUSED = { kind: 'token-refused' } as const;
 
-/** Sends one GET /v2, with the token if it is valid, without renewal or retry. @throws ImgctlError */
+/**
+ * Sends one GET /v2, with the token if it is valid, without renewal or retry.
+ * @throws ImgctlError
+ */
 export async function connect(diagnosis: Diagnosis): Promise<CheckResult> {
   const { context, options } = diagnosis;
   const account = tryOr(() => context.settings.account, undefined);
@@ -95,7 +98,10 @@ export function clockResult({ response }: Diagnosis): CheckResult {
   return warning(finding, 'set the clock of this machine, on Linux: sudo timedatectl set-ntp true');
 }
 
-/** Requests a token, since a valid one says nothing about the password. Returns why the login failed. */
+/**
+ * Requests a token, since a valid one says nothing about the password. Returns why the login
+ * failed.
+ */
 async function logIn(context: Context): Promise<ImgctlError | undefined> {
   const { settings, io } = context;
   try {
@@ -135,7 +141,10 @@ export function tokenResult({ context, cached, response, loginError }: Diagnosis
   return refusal.with({ code: 'token-refused', facts });
 }
 
-/** Names the source of the password, and reads it if that is asked for; nothing if there is none, or the login failed. */
+/**
+ * Names the source of the password, and reads it if that is asked for; nothing if there is none, or
+ * the login failed.
+ */
 export async function passwordResult({
   context,
   options,
