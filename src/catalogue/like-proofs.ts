@@ -3,7 +3,7 @@
 import type { Client } from '../api/client.ts';
 import type { ImagePage, PageQuery } from '../api/images.ts';
 import { type Field, readValue } from '../query/fields.ts';
-import { likeFilter, type ServiceFilter } from '../query/filter.ts';
+import { likeFilter, type ServiceFilter } from '../query/service-filter.ts';
 import { BY_ID, type FieldSort, printSort, ranksOf } from '../query/sort.ts';
 import type { FirstPages } from './first-pages.ts';
 import { isWhole, requestPage, unlessRefused } from './page.ts';

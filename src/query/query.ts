@@ -3,14 +3,9 @@
 import { ImgctlError } from '../errors.ts';
 import { quoted } from '../words.ts';
 import { type Field, type ImageRecord, kindOf, nameOf } from './fields.ts';
-import {
-  type Filter,
-  likeFilter,
-  parseFilter,
-  type ServiceFilter,
-  serviceFilter,
-} from './filter.ts';
+import { type Filter, parseFilter } from './filter.ts';
 import { filterPredicate, type Test } from './filter-predicate.ts';
+import { likeFilter, type ServiceFilter, serviceFilter } from './service-filter.ts';
 import { BY_ID, isFieldSort, parseSort, type SortKey, sortImages } from './sort.ts';
 import { decidingZoneFinder, unknownZone, type ZoneFinder } from './unknown-zone.ts';
 import { parseWord, type Word } from './word.ts';

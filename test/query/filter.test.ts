@@ -3,14 +3,9 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { FIELDS } from '../../src/query/fields.ts';
-import {
-  contains,
-  OPERATORS,
-  parseFilter,
-  portableTexts,
-  serviceFilter,
-} from '../../src/query/filter.ts';
+import { contains, equals, OPERATORS, parseFilter, portableTexts } from '../../src/query/filter.ts';
 import { filterPredicate } from '../../src/query/filter-predicate.ts';
+import { serviceFilter } from '../../src/query/service-filter.ts';
 import { decidingZoneFinder } from '../../src/query/unknown-zone.ts';
 import { hintOf, thrownBy } from '../support/errors.ts';
 import { rows } from '../support/rows.ts';
@@ -45,9 +40,15 @@ describe('serviceFilter', () => {
   });
 });
 
-it.each(['a', '=a', '~a', '<a'])('contains writes a filter that can be typed for %s', (part) => {
-  const { text } = contains('name', part);
-  expect(serviceFilter(parseFilter(text, NOW))?.text).toBe(`name,like,%${part}%`);
+it.each(['a', '=a', '~a', '<a', ' a', 'null'])('filters for %j can be typed', (part) => {
+  const [inner, whole] = [contains('name', part), equals('name', part)].map(({ text }) => {
+    return filterPredicate(parseFilter(text, NOW));
+  });
+  const found = [`-${part}-`, part].map((name) => [inner?.({ name }), whole?.({ name })]);
+  expect(found).toEqual([
+    [true, false],
+    [true, true],
+  ]);
 });
 
 describe('portableTexts', () => {

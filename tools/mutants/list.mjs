@@ -4,7 +4,7 @@
 // biome-ignore format: one line each
 export const SHORT = [
   ['src/query/filter-predicate.ts', 'return (value) => isFound(value) === isWanted;', 'return (value) => value !== null && isFound(value) === isWanted;', 'test/query/filter.test.ts'],
-  ['src/query/filter.ts', "if (operator !== 'in' && first.includes(',')) return undefined;", '', 'test/query/filter.test.ts'],
+  ['src/query/service-filter.ts', "if (operator !== 'in' && first.includes(',')) return undefined;", '', 'test/query/filter.test.ts'],
   ['src/query/version-order.ts', 'if (kind === NUMBER && left.length !== right.length) return left.length - right.length;', '', 'test/query/name.test.ts'],
   ['src/query/timestamp.ts', 'CST-6 CDT-5', 'CST-6 CDT-6', 'test/query/timestamp.test.ts'],
   ['src/http/retry.ts', 'if (error.sent && !isIdempotent(request)) throw error;', '', 'test/http/transport.test.ts'],
@@ -25,7 +25,7 @@ export const LONG = [
   ['src/output/redaction.ts', 'isWord ? folded : folded.slice(0, MIN_HEAD)', 'folded', 'test/output/redaction.test.ts'],
   ['src/ovf/unpack.ts', "this.#fail('damaged gzip: more data after its end');", '{}', 'test/ovf/unpack.test.ts'],
   ['src/query/filter-predicate.ts', 'return position <= end;', 'return true;', 'test/query/filter.test.ts'],
-  ['src/query/filter.ts', 'if (part === \'\' || /[%,[', 'if (/[%,[', 'test/query/filter.test.ts'],
+  ['src/query/service-filter.ts', 'if (part === \'\' || /[%,[', 'if (/[%,[', 'test/query/filter.test.ts'],
   ['src/query/timestamp.ts', 'const exists = day.getUTCDate() === Number(date.slice(8));', 'const exists = true;', 'test/query/timestamp.test.ts'],
   ['src/query/find-versions.ts', '(?:hw|gen|el)', '(?:hw|gen)', 'test/query/name.test.ts'],
   ['src/http/retry.ts', ' || asked > MAX_WAIT', '', 'test/http/retry.test.ts'],

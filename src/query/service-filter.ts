@@ -1,0 +1,53 @@
+// What the service may get of a filter: only what cannot make it leave out an image that matches.
+
+import { type Field, kindOf } from './fields.ts';
+import type { Filter, Operator } from './filter.ts';
+
+/** A filter that the service can apply, so that fewer pages are read. */
+export interface ServiceFilter {
+  readonly field: Field;
+  readonly operator: Operator;
+  /** As sent: `name,like,%ubuntu%`. */
+  readonly text: string;
+  /** The text that a `like` searches for. The service may mind its case, or not know this form. */
+  readonly part: string | undefined;
+}
+
+/** The kinds and operators for which services agree: not on times, booleans and the order of texts. */
+const SENT: Readonly<Record<string, readonly Operator[]>> = {
+  text: ['eq', 'in', 'like', 'contains'],
+  number: ['eq', 'in', 'lt', 'le', 'gt', 'ge'],
+};
+
+/** Returns undefined if a service may lose images. Of a `like`, whether it does is still to be proved. */
+export function serviceFilter({ field, operator, operands }: Filter): ServiceFilter | undefined {
+  if (!SENT[kindOf(field)]?.includes(operator)) return undefined;
+  const texts = operands.map(({ text }) => text);
+  const [first = ''] = texts;
+  if (operator === 'contains') return likeFilter(field, first);
+  if (operator === 'like') return likeFilter(field, /^%(.+)%$/s.exec(first)?.[1] ?? '');
+  // To some services null is a text.
+  if (operator === 'eq' && first === 'null') return undefined;
+  if (operator !== 'in' && first.includes(',')) return undefined;
+  // Some services trim values.
+  if (texts.some((text) => text !== text.trim())) return undefined;
+  const text = [field, operator, ...texts].join(',');
+  return isPlain(text) ? { field, operator, text, part: undefined } : undefined;
+}
+
+/** Returns the filter for what contains a text, in the only form that is sent; undefined for special characters. */
+export function likeFilter(field: Field, part: string): ServiceFilter | undefined {
+  const text = `${field},like,%${part}%`;
+  // Some databases take brackets and backslashes as part of a pattern.
+  if (part === '' || /[%,[\\]/.test(part) || !isPlain(text)) return undefined;
+  return { field, operator: 'like', text, part };
+}
+
+/** Servers and proxies reject longer URLs; a list of ids may have thousands. */
+const MAX_URL_BYTES = 4_000;
+
+/** True for ASCII without `;`, at which some services divide a filter, if the URL is not too long. */
+function isPlain(filter: string): boolean {
+  const length = new URLSearchParams({ filter }).toString().length;
+  return /^[ -:<-~]*$/.test(filter) && length <= MAX_URL_BYTES;
+}
