@@ -132,8 +132,9 @@ async function answer(
  * Returns the names of the page: `images list` for `images list -h` and `help images list`, `images` for `images help`.
  * It is empty for the page of imgctl. What follows a group is no command, and help has an error for it.
  */
-function pageAsked({ path, rest, command, words }: TypedLine): readonly string[] {
-  const names = command.subcommands ? [...path, ...rest] : path;
+function pageAsked({ path, rest, command, words, unknown }: TypedLine): readonly string[] {
+  // The value of an unknown option may be a secret, and is among the rest.
+  const names = command.subcommands && !unknown ? [...path, ...rest] : path;
   if (names[0] !== 'help') return names.filter((name) => name !== 'help');
   const isOfHelp = names.length === 1 && words.some(({ option }) => option === HELP_OPTION);
   return isOfHelp ? names : names.slice(1);

@@ -1,8 +1,6 @@
 // Guesses what people meant who know other programs, such as hcloud, gh, aws, openstack, doctl and rclone.
 
-import { tryOr } from '../errors.ts';
 import { type Facts, hint, imgctl } from '../facts.ts';
-import { shellQuote } from '../words.ts';
 import { flagsOf, longFlag, type OptionDeclaration } from './declarations.ts';
 
 type Advice = string | Facts;
@@ -68,13 +66,17 @@ function renamed(
   return undefined;
 }
 
-/** `use --limit 5`, or `use --limit N` without a valid value; `use --wait` for an option that takes none. */
-function useOption(option: OptionDeclaration, value: string | undefined): string {
+/**
+ * Returns `use --limit 5`, or `use --limit N` without a value that may be shown: a number, or a word that the option
+ * knows. For an option that takes no value it is `use --wait`.
+ */
+function useOption(option: OptionDeclaration, typed = ''): string {
   const flag = longFlag(option);
-  const [, placeholder] = /<(.+)>/.exec(option.flags) ?? [];
-  if (placeholder === undefined) return `use ${flag}`;
-  const isValid = value !== undefined && tryOr(() => [option.value?.parse(value, flag)], undefined);
-  return `use ${flag} ${shellQuote(isValid ? value : placeholder.toUpperCase())}`;
+  if (option.value === undefined) return `use ${flag}`;
+  const { words = [], listed = [], suggested = [] } = option.value;
+  const isShown = /^\d+$/.test(typed) || [...words, ...listed, ...suggested].includes(typed);
+  const [, placeholder = 'VALUE'] = /<(.+)>/.exec(option.flags) ?? [];
+  return `use ${flag} ${isShown ? typed : placeholder.toUpperCase()}`;
 }
 
 const use = (...words: readonly string[]) => hint`use: ${imgctl(...words)}`;
@@ -84,6 +86,12 @@ const useWith =
   (command: string, ...placeholder: readonly string[]): Guess =>
   (words) =>
     use(...command.split(' '), ...(words.length > 0 ? words : placeholder));
+
+/** Puts one word behind the command: what follows could be the value of a setting, and a secret. */
+const useFirst =
+  (command: string, placeholder: string): Guess =>
+  ([word = placeholder]) =>
+    use(...command.split(' '), word);
 
 const fileIn = (words: readonly string[]) => words.find((word) => word.includes('.')) ?? 'FILE';
 
@@ -103,7 +111,7 @@ export const GUESSES: readonly Row[] = [
   ['images latest --name, images latest --os', useWith('images latest')],
   ['count, images list --count', (words) => hint`${use('images', 'list', '-q', ...words)} | wc -l`],
   ['changes, diff, watch, images log, images list --watch', useWith('images changes')],
-  ['images changes --since', useWith('images list --since', 'TIME')],
+  ['images changes --since', useFirst('images list --since', 'TIME')],
   ['snapshot, export, save, backup', (words) => use('images', 'snapshot', fileIn(words))],
   [
     'delete, remove, rm, rmi, destroy, delete image, my-images delete, my-images remove, my-images rm',
@@ -115,9 +123,9 @@ export const GUESSES: readonly Row[] = [
       hint`images cannot be changed; upload a new file with: ${imgctl('push', fileIn(words), '--on-conflict', 'replace')}`,
   ],
   ['lock, pin, hold', useWith('images lock add', 'NAME')],
-  ['unlock, unpin, unhold', useWith('images lock remove', 'NAME')],
-  ['locks, list locks, lock list', use('images', 'lock', 'list')],
-  ['images lock get, images lock show', useWith('images get --lock', 'NAME')],
+  ['unlock, unpin, unhold', useFirst('images lock remove', 'NAME')],
+  ['locks, list locks, get locks, lock list, lock ls', use('images', 'lock', 'list')],
+  ['images lock get, images lock show', useFirst('images get --lock', 'NAME')],
 
   // Packages and sync requests
   [
@@ -135,7 +143,10 @@ export const GUESSES: readonly Row[] = [
   ['wait, sync wait, sync watch', useWith('sync-status --wait')],
   ['status, sync status, sync show, sync get', useWith('sync-status')],
   ['sync', ([id = '']) => (/^\d+$/.test(id) ? use('sync-status', id) : undefined)],
-  ['history, log, logs, jobs, tasks, sync list, sync ls', use('sync-status', '--list')],
+  [
+    'history, log, logs, jobs, tasks, sync list, sync ls, list syncs, get syncs',
+    use('sync-status', '--list'),
+  ],
   ['cancel, sync cancel, sync stop', 'a sync request cannot be cancelled'],
 
   // Login, profiles and settings
@@ -149,17 +160,20 @@ export const GUESSES: readonly Row[] = [
     'configure, init, setup, config add, config create',
     hint`${use('login')}, or ${imgctl('config', 'set', 'KEY', 'VALUE')}`,
   ],
-  ['settings, configure list, config -l', use('config', 'list')],
-  ['config list', useWith('config get', 'NAME')],
+  ['settings, configure list, config -l, get config, show config', use('config', 'list')],
+  ['config list', useFirst('config get', 'NAME')],
   [
     'config edit, config --edit, config -e, profile rename',
     hint`edit the file that this command prints: ${imgctl('config', 'path')}`,
   ],
-  ['context, contexts, context list, auth list', use('profile', 'list')],
-  ['use, switch, context use, auth switch', useWith('profile use', 'NAME')],
-  ['profile set, setting profile', useWith('profile use', 'NAME')],
-  ['context delete', useWith('profile delete', 'NAME')],
-  ['context create, profile add, profile create, profile new', useWith('login --profile', 'NAME')],
+  [
+    'context, contexts, context list, auth list, list profiles, get profiles',
+    use('profile', 'list'),
+  ],
+  ['use, switch, context use, auth switch', useFirst('profile use', 'NAME')],
+  ['profile set, setting profile', useFirst('profile use', 'NAME')],
+  ['context delete', useFirst('profile delete', 'NAME')],
+  ['context create, profile add, profile create, profile new', useFirst('login --profile', 'NAME')],
   [
     'env, environment, --proxy, --token, --password, --pass, login -p, setting proxy, setting token, setting password',
     hint`set a variable such as IMGCTL_PASSWORD, IMGCTL_TOKEN or HTTPS_PROXY; see: ${imgctl('help', 'environment')}`,
@@ -172,7 +186,7 @@ export const GUESSES: readonly Row[] = [
     'the service itself deploys images; imgctl lists, checks and uploads them, and downloads none',
   ],
   ['curl, request, api get, api GET', useWith('api', '/v2')],
-  ['completion -s, completion --shell', useWith('completion', 'SHELL')],
+  ['completion -s, completion --shell', useFirst('completion', 'SHELL')],
   ['help json, help yaml, help csv', use('help', 'output')],
 
   // Options

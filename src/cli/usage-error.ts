@@ -132,7 +132,7 @@ const OPTION_HINTS: readonly ((option: TypedOption) => Advice | undefined)[] = [
   guessOption,
   // config --unset time: use: imgctl config unset time
   subcommandHint,
-  // images -n 5 list, --limit 5 images list, images --limit 5: use: imgctl images list --limit 5
+  // images -n 5 list, images -n 5: use: imgctl images list -n 5
   misplacedHint,
   // images list --colums id: did you mean --columns?
   ({ name, options }) => didYouMean(nearest(name, namesOf(options))),
@@ -202,7 +202,7 @@ function subcommandHint({ command, name, path, value = '' }: TypedOption): Facts
   return found && hint`use: ${imgctl(...path, found.name, ...(isShown ? [value] : []))}`;
 }
 
-/** Returns a hint for an option of a command below: of the one that is typed too, or else of the first that has it. */
+/** Returns a hint for an option of a command below: of the command that is typed too, or else the first that has it. */
 function misplacedHint({ command, path, flag, value, others }: TypedOption): Facts | undefined {
   let target = command;
   const names: string[] = [];
@@ -219,6 +219,8 @@ function misplacedHint({ command, path, flag, value, others }: TypedOption): Fac
   const below = isOfImgctl ? undefined : target.subcommands?.find(hasFlag);
   if (below) names.push(below.name);
   else if (!hasFlag(target) || names.length === 0) return undefined;
+  // Before the first command, what was typed may be a secret: --user demo:PASSWORD emulator.
+  if (path.length === 0) return hint`put it after the command; see: ${imgctl(...names, '--help')}`;
   return hint`use: ${imgctl(...path, ...names, flag, ...rest)}`;
 }
 

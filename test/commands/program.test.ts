@@ -66,7 +66,10 @@ describe('a usage error', () => {
     ['images list -q=true', "option '-q' takes no value"],
     [['images', 'list', '--limit 5'], "option '--limit' and its value are one word"],
     ['images list -x', '.*\nhint: see: imgctl images list --help'],
-    ['--limit 3 images list', '.*\nhint: use: imgctl images list --limit 3'],
+    [
+      '--limit 3 images list',
+      '.*\nhint: put it after the command; see: imgctl images list --help\n',
+    ],
     ['profile use', 'missing required argument .*\nhint: use: imgctl profile use .*<profile>'],
     ['syncstatus', "unknown command 'syncstatus'\nhint: did you mean imgctl sync-status\\?"],
     ['images list --limit', "option '--limit' needs a value\nhint: see: imgctl images list --help"],
@@ -81,6 +84,9 @@ describe('a usage error', () => {
 
   it.each([
     ['--passwrod=hunter2', "unknown option '--passwrod'"],
+    ['--user demo:hunter2 emulator', "unknown option '--user'"],
+    ['--field a=hunter2 api /v2', "unknown option '--field'"],
+    ['--password-stdin=hunter2 login', "unknown option '--password-stdin'"],
     ['login --password=hunter2', "unknown option '--password'"],
     ['login -phunter2', "unknown option '-p'"],
     ['login --password=it\\s\nhunter2', "unknown option '--password'"],

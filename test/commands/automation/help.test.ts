@@ -35,7 +35,14 @@ describe('imgctl help', () => {
       at.filter((index) => index >= 0).sort((a, b) => a - b),
     );
     const nested = `help ${name}`.replace(/^help (\S+) /, '$1 help ');
-    const same = [`${name} -h`, `-h ${name}`, `-qh ${name}`, `-h -- ${name}`, nested];
+    const same = [
+      `${name} -h`,
+      `${name} --bogus x -h`,
+      `-h ${name}`,
+      `-qh ${name}`,
+      `-h -- ${name}`,
+      nested,
+    ];
     for (const line of same) expect(await run(line)).toEqual(help);
     const [, references = ''] = /\nSee also: ([\s\S]*)\nGlobal/.exec(stdout) ?? [];
     for (const reference of references.split(/,\s/).filter(Boolean)) {
