@@ -19,7 +19,10 @@ type Stage = { waitingFor: string };
 export class Connector {
   /** The stage of the newest connection. */
   stage: Stage = { waitingFor: 'connecting' };
-  /** What the server said, after the handshake, of a certificate that it wants; no connection works then. */
+  /**
+   * What the server said, after the handshake, of a certificate that it wants; no connection works
+   * then.
+   */
   alert: Error | undefined;
   readonly #options: ConnectOptions;
   readonly #sockets = new Set<Socket>();
@@ -95,7 +98,10 @@ export class Connector {
     }
   }
 
-  /** Starts TLS on an open connection; the certificate is checked for this host, through a tunnel too. */
+  /**
+   * Starts TLS on an open connection; the certificate is checked for this host, through a tunnel
+   * too.
+   */
   async #startTls(socket: Socket, host: string): Promise<tls.TLSSocket> {
     const tls = await import('node:tls');
     this.#trusted ??= trustOptions(tls, this.#options.ca);
@@ -106,7 +112,8 @@ export class Connector {
       if (error.code === CLIENT_CERTIFICATE) this.alert = error;
     });
     return untilEvent(secured, 'secureConnect').catch((error: NodeJS.ErrnoException) => {
-      // TLS 1.2 has one alert for this and for ciphers; only here the server has sent its own certificate before.
+      // TLS 1.2 has one alert for this and for ciphers; only here the server has sent its own
+      // certificate before.
       const isLate = Object.keys(secured.getPeerCertificate() ?? {}).length > 0;
       if (isLate && /ALERT_HANDSHAKE_FAILURE/.test(error.code ?? ''))
         error.code = CLIENT_CERTIFICATE;
@@ -129,8 +136,9 @@ type Trust = Pick<typeof tls, 'createSecureContext' | 'rootCertificates'> & {
 };
 
 /**
- * Returns the trust options of every TLS connection, whatever NODE_TLS_REJECT_UNAUTHORIZED says. Connections share
- * them: with `ca`, Node reads all root certificates for each context, which takes long.
+ * Returns the trust options of every TLS connection, whatever NODE_TLS_REJECT_UNAUTHORIZED says.
+ * Connections share them: with `ca`, Node reads all root certificates for each context, which takes
+ * long.
  */
 export function trustOptions(
   { createSecureContext, rootCertificates, getCACertificates }: Trust,
@@ -146,7 +154,8 @@ export function trustOptions(
 
 /**
  * Makes the proxy connect the socket to a target, given as host:port.
- * @throws TransportError proxy: it refused (407 and others), with its status; or its connection failed
+ * @throws TransportError proxy: it refused (407 and others), with its status; or its connection
+ * failed
  */
 function openTunnel(socket: Socket, proxy: HttpProxy, target: string): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -28,7 +28,9 @@ interface Failure extends Pick<ErrorDetails, 'facts'> {
   readonly transient?: boolean;
 }
 
-/** Converts what undici, Node or the connector threw. The cause is kept for --debug and never shown. */
+/**
+ * Converts what undici, Node or the connector threw. The cause is kept for --debug and never shown.
+ */
 export function networkError(
   { url }: HttpRequest,
   cause: NodeJS.ErrnoException,
@@ -79,7 +81,10 @@ interface TlsError {
   readonly reason?: string;
 }
 
-/** By code or, as OpenSSL gives some errors no code of their own, by message; the first that matches counts. */
+/**
+ * By code or, as OpenSSL gives some errors no code of their own, by message; the first that matches
+ * counts.
+ */
 const TLS_ERRORS: readonly TlsError[] = [
   {
     pattern: /CERT_IN_CHAIN|UNABLE_TO_(GET_ISSUER|VERIFY)/,
@@ -128,7 +133,10 @@ const TLS_ERRORS: readonly TlsError[] = [
   },
 ];
 
-/** The code of a server that wants a certificate of the client, which TLS 1.3 says only after the handshake. */
+/**
+ * The code of a server that wants a certificate of the client, which TLS 1.3 says only after the
+ * handshake.
+ */
 export const CLIENT_CERTIFICATE = 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED';
 
 const TLS_CODE =

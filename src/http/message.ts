@@ -6,15 +6,24 @@ export interface HttpRequest {
   readonly method: string;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  /** Milliseconds until the last byte of the response; each chunk of a body that is sent restarts the time. */
+  /**
+   * Milliseconds until the last byte of the response; each chunk of a body that is sent restarts
+   * the time.
+   */
   readonly timeout: number;
   readonly signal: AbortSignal;
   readonly body?: RequestBody | undefined;
   /** True if repeating it does no harm, for methods that are not safe (RFC 9110, section 9.2.2). */
   readonly idempotent?: boolean | undefined;
-  /** The statuses with which the server refuses it without any effect, if it is not idempotent [429]. */
+  /**
+   * The statuses with which the server refuses it without any effect, if it is not idempotent
+   * [429].
+   */
   readonly refusals?: readonly number[] | undefined;
-  /** True if the body of the response is a stored file, whose coding says what the file is: it is not decoded. */
+  /**
+   * True if the body of the response is a stored file, whose coding says what the file is: it is
+   * not decoded.
+   */
   readonly asStored?: boolean | undefined;
   /** Called when it is sent: from then on it may have an effect. */
   readonly onSent?: (() => void) | undefined;

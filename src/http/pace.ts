@@ -1,4 +1,4 @@
-// The pace of one run: requests go one at a time, with a gap between them, once a server limits them.
+// The pace of one run: one request at a time, with gaps, once a server limits requests.
 
 import { requestedWait } from './headers.ts';
 import { type HttpResponse, isSuccess } from './message.ts';
@@ -33,8 +33,9 @@ interface PaceOptions {
 }
 
 /**
- * Without jitter, four refusals in turn make gaps of 250, 375, 563 and 845 ms. After ten successes the gap is 423 ms,
- * and 845 ms is the accepted one: the next refusal makes it 845 ms again, not 635.
+ * Without jitter, four refusals in turn make gaps of 250, 375, 563 and 845 ms. After ten successes
+ * the gap is 423 ms, and 845 ms is the accepted one: the next refusal makes it 845 ms again, not
+ * 635.
  */
 export class Pace {
   readonly #options: PaceOptions;
@@ -104,7 +105,10 @@ export class Pace {
     if (left > 0) await sleep(left, signal);
   }
 
-  /** @param isInTurn false if the request was sent before the first refusal, which then says nothing about the gap */
+  /**
+   * @param isInTurn false if the request was sent before the first refusal, which then says nothing
+   * about the gap
+   */
   #slowDown(isInTurn: boolean, asked: number): void {
     const { elapsed, random } = this.#options;
     const time = elapsed();

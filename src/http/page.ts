@@ -7,7 +7,8 @@ const MAX_PAGE = 16_384;
 /** Returns the text in the body of a page, or else its title. Other text is returned as it is. */
 export function pageText(body: Buffer): string {
   const page = shorten(body.subarray(0, 4 * MAX_PAGE).toString(), MAX_PAGE);
-  // Only a page has tags: what looks like one elsewhere may be within a secret, which could not be masked without it.
+  // Only a page has tags: what looks like one elsewhere may be within a secret, which could not be
+  // masked without it.
   if (!page.trimStart().startsWith('<')) return page;
   const text = page.replace(/<(head|title|script|style)\b.*?(<\/\1>|$)|<[^<>]*>/gis, ' ');
   if (text.trim() !== '') return text;

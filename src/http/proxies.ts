@@ -28,7 +28,10 @@ export interface Route {
   readonly proxyAdvice?: string | undefined;
 }
 
-/** Returns the route to a URL. @throws ImgctlError config: the variable is not an http or https URL */
+/**
+ * Returns the route to a URL.
+ * @throws ImgctlError config: the variable is not an http or https URL
+ */
 export function chooseProxy(url: URL, env: Readonly<Record<string, string | undefined>>): Route {
   const lowerCase = url.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
   const variable = [lowerCase, lowerCase.toUpperCase()].find((name) => env[name]);
@@ -130,7 +133,9 @@ function decode(text: string): string {
   return tryOr(() => decodeURIComponent(text), text);
 }
 
-/** Sends requests for plain http by their whole URL, as curl does: proxies tunnel only to TLS ports. */
+/**
+ * Sends requests for plain http by their whole URL, as curl does: proxies tunnel only to TLS ports.
+ */
 export class Forwarder {
   readonly #proxy: HttpProxy;
 
@@ -210,7 +215,9 @@ interface ProxyResponse {
   readonly headers: Readonly<Record<string, unknown>>;
 }
 
-/** Returns what to do about a proxy that wants other credentials; without a message, it got none. */
+/**
+ * Returns what to do about a proxy that wants other credentials; without a message, it got none.
+ */
 function loginProblem(
   { url: { host, username }, setting }: HttpProxy,
   { status, headers }: ProxyResponse,

@@ -16,15 +16,19 @@ export interface RetryOptions {
   readonly onEvent?: ((event: HttpEvent) => void) | undefined;
 }
 
-/** What follows an attempt: its response is returned, or the request is sent again in its turn, or after a backoff. */
+/**
+ * What follows an attempt: its response is returned, or the request is sent again in its turn, or
+ * after a backoff.
+ */
 type Next =
   | { readonly kind: 'return'; readonly response: HttpResponse }
   | { readonly kind: 'turn'; readonly asked: number }
   | { readonly kind: 'backoff'; readonly asked: number; readonly outage?: string | undefined };
 
 /**
- * A safe method is retried after a retryable status or a lost connection, any other only if it was never sent or had
- * no effect. imgctl's own timeouts are not retried. A refusal by a limit costs no retry: the pace waits, and gives up.
+ * A safe method is retried after a retryable status or a lost connection, any other only if it was
+ * never sent or had no effect. imgctl's own timeouts are not retried. A refusal by a limit costs no
+ * retry: the pace waits, and gives up.
  * @throws TransportError; the signal's reason when it aborts
  */
 export async function sendWithRetry(
@@ -115,7 +119,8 @@ export function isSafeMethod(method: string): boolean {
 }
 
 /**
- * With jitter: 125 to 250 ms, doubling up to 8 s; a patient one 250 ms, four times as long each time up to 10 s.
+ * With jitter: 125 to 250 ms, doubling up to 8 s; a patient one 250 ms, four times as long each
+ * time up to 10 s.
  */
 export function backoff(retry: number, random: number, isPatient = false): number {
   if (isPatient) {

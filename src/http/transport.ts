@@ -1,4 +1,4 @@
-// Sends one request to one origin and returns its whole response, within a deadline and a size limit.
+// Sends requests to one origin, and returns their responses within limits of time and size.
 
 import Pool from 'undici/lib/dispatcher/pool.js';
 import { atAbort } from '../abort.ts';
@@ -104,7 +104,10 @@ const WAITING_FOR = {
   reading: () => 'reading the response',
 };
 
-/** Collects the response to one request within its limits. undici calls `onRequestStart` to `onResponseError`. */
+/**
+ * Collects the response to one request within its limits. undici calls `onRequestStart` to
+ * `onResponseError`.
+ */
 class ResponseHandler {
   readonly #shared: Shared;
   readonly #request: HttpRequest;
@@ -286,7 +289,10 @@ function timeoutError(
   return new TransportError('timeout', message, { facts: (!sent && proxyAdvice) || facts, sent });
 }
 
-/** Returns undici's options for a body; calls `onSending` with each chunk, and with false at the end. */
+/**
+ * Returns undici's options for a body; calls `onSending` with each chunk, and with false at the
+ * end.
+ */
 function bodyOf(body: RequestBody, { headers }: RequestHead, onSending: (more: boolean) => void) {
   const follow = async function* () {
     for await (const chunk of body.chunks()) {

@@ -1,4 +1,4 @@
-// Declares parts of undici by path, so that the bundle holds only its HTTP/1.1 client, not fetch, mocks and caches.
+// Declares the part of undici that the bundle holds: its HTTP/1.1 client.
 
 declare module 'undici/lib/dispatcher/pool.js' {
   import { Pool } from 'undici';

@@ -72,7 +72,10 @@ export function resolveUrl(baseUrl: URL, pathOrUrl: string): URL {
   return url;
 }
 
-/** Removes everything before an `@`: text that is not a proper URL may hold a password anywhere there. */
+/**
+ * Removes everything before an `@`: text that is not a proper URL may hold a password anywhere
+ * there.
+ */
 export function hideUserInfo(text: string): string {
   const at = text.lastIndexOf('@');
   return at < 0 ? text : `…${text.slice(at)}`;

@@ -1,4 +1,4 @@
-// The S3 credentials that programs of AWS take from variables: the last place to look, and only for their own hosts.
+// The S3 credentials in the variables of AWS programs, for the hosts of these programs only.
 
 import { SETTINGS } from '../config/definitions.ts';
 import type { Settings } from '../config/settings.ts';
@@ -19,7 +19,8 @@ function variablesFor({ host, hostname }: URL, { env }: Pick<Io, 'env'>) {
 }
 
 /**
- * Returns undefined if a setting or variable of imgctl gives any of them, or the variables are of another host.
+ * Returns undefined if a setting or variable of imgctl gives any of them, or the variables are of
+ * another host.
  * @throws ImgctlError not-logged-in: one without the other; config: a value is unusable
  */
 export function awsCredentials(settings: Settings, io: Io, url: URL) {

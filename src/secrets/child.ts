@@ -32,14 +32,17 @@ export interface ChildResult {
   readonly stderr: string;
   /** undefined if it was killed or did not start. */
   readonly exitCode: number | undefined;
-  /** The predicate of a sentence about the program; undefined after exit code 0 or `limitAfterLine`. */
+  /**
+   * The predicate of a sentence about the program; undefined after exit code 0 or `limitAfterLine`.
+   */
   readonly failure: string | undefined;
   readonly cause?: unknown;
 }
 
 /**
- * Runs a program to its end. It gets a process group of its own, which is killed as a whole if it takes too long or
- * at an interrupt: children that go on would hold the pipes of imgctl. It has no terminal, so it cannot prompt there.
+ * Runs a program to its end. It gets a process group of its own, which is killed as a whole if it
+ * takes too long or at an interrupt: children that go on would hold the pipes of imgctl. It has no
+ * terminal, so it cannot prompt there.
  * @throws only the reason of an interrupt
  */
 export async function runChild(io: Io, options: ChildOptions): Promise<ChildResult> {

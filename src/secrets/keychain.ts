@@ -1,5 +1,4 @@
-// The programs that store passwords: those of the system keychains, and credential helpers, which speak docker's
-// protocol. Passwords only pass through their stdin and stdout.
+// The programs that store passwords: of the system keychains, and docker's credential helpers.
 
 import path from 'node:path';
 import type { Account } from '../config/settings.ts';
@@ -56,8 +55,9 @@ function labelOf({ baseUrl, username }: Account): string {
 }
 
 /**
- * The command of macOS. Of its three ways to take a password only `-i`, commands on stdin, is secret and
- * unattended. It prints a password that is not ASCII in hexadecimal without saying so: hence base64.
+ * The command of macOS. Of its three ways to take a password only `-i`, commands on stdin, is
+ * secret and unattended. It prints a password that is not ASCII in hexadecimal without saying so:
+ * hence base64.
  */
 const SECURITY: Program = {
   command: 'security',
@@ -155,8 +155,8 @@ export function openPasswordStore(io: Io, location: string, limit?: number) {
   }
 
   /**
-   * Helpers report errors on stdout. JSON there may be credentials, and a program may repeat its input, whose last word
-   * is the password.
+   * Helpers report errors on stdout. JSON there may be credentials, and a program may repeat its
+   * input, whose last word is the password.
    */
   function outputOf({ stdout, stderr }: ChildResult, input = ''): string {
     const said = (isHelper && stdout.trim()) || stderr.trim();
@@ -171,7 +171,10 @@ export function openPasswordStore(io: Io, location: string, limit?: number) {
     return program.isNotFound(result) ? undefined : program.read(result.stdout, account);
   }
 
-  /** Removes the password of a base URL from a helper, or all passwords of the profile from a keychain. */
+  /**
+   * Removes the password of a base URL from a helper, or all passwords of the profile from a
+   * keychain.
+   */
   async function remove(account: Account): Promise<void> {
     for (let count = 0; count < (isHelper ? 1 : MAX_REMOVALS); count += 1) {
       if (program.isNotFound(await call(program.remove(account)))) return;

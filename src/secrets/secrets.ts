@@ -25,8 +25,8 @@ export interface SecretSource {
 }
 
 /**
- * Returns the nearest source that is set: of options, then of variables, then of the profile; of each the secret itself,
- * then the file, then the command.
+ * Returns the nearest source that is set: of options, then of variables, then of the profile; of
+ * each the secret itself, then the file, then the command.
  * @throws ImgctlError config: an invalid setting
  */
 export function findSecret(
@@ -104,7 +104,9 @@ function commandSource(settings: Settings, io: Io, setting: CommandKey): SecretS
   return { origin: `${what} (${origin})`, read };
 }
 
-/** Opens a named pipe without waiting for its writer: Node could not end while a thread of it waits. */
+/**
+ * Opens a named pipe without waiting for its writer: Node could not end while a thread of it waits.
+ */
 function openFile(file: string): Readable {
   const stat = fs.statSync(file);
   if (!stat.isFIFO() && !stat.isCharacterDevice())
@@ -126,7 +128,10 @@ export function passwordOfStdin({ stdin, signal }: Io): Promise<string> {
   return readFirstLine(stdin.stream, signal, 'standard input');
 }
 
-/** Reads up to MAX_BYTES. @throws ImgctlError config; the reason of an interrupt; the file system's error */
+/**
+ * Reads up to MAX_BYTES.
+ * @throws ImgctlError config; the reason of an interrupt; the file system's error
+ */
 async function readFirstLine(stream: Readable, signal: AbortSignal, what: string): Promise<string> {
   builtin('node:stream').addAbortSignal(signal, stream);
   const read = async () => {
@@ -147,7 +152,8 @@ function firstLine(text: string, what: string): string {
 }
 
 /**
- * Returns a secret without one line end. Checked before a request is sent: the service limits token requests.
+ * Returns a secret without one line end. Checked before a request is sent: the service limits token
+ * requests.
  * @throws ImgctlError config
  */
 export function checkSecret(text: string, what: string, fix: Facts): string {

@@ -21,8 +21,8 @@ const LOCK_TIME = 30_000;
 const REFUSAL_TIME = 180_000;
 
 /**
- * KEYS[1] is the lock and ARGV[1] its owner. All commands are scripts of get and set: a user who lacks one of them, or
- * may not run scripts, cannot take a lock and leave it to the others.
+ * KEYS[1] is the lock and ARGV[1] its owner. All commands are scripts of get and set: a user who
+ * lacks one of them, or may not run scripts, cannot take a lock and leave it to the others.
  */
 const TAKE = `if redis.call('get', KEYS[1]) then return 0 end
 redis.call('set', KEYS[1], ARGV[1], 'px', ARGV[2])
@@ -79,12 +79,10 @@ export class AccountKeys {
     const { io, key } = this.#options;
     // Throws instead of replacing what another key has sealed.
     await this.readToken();
-    const name = this.#name('token');
-    const value = key ? seal(token, name, key) : token;
+    const names = [this.#name('lock'), this.#name('token')] as const;
+    const value = key ? seal(token, names[1], key) : token;
     const lifetime = wholeMilliseconds(expiresAt - io.now());
-    return (
-      (await this.#redis.run(STORE, [this.#name('lock'), name], [owner, value, lifetime])) === 1
-    );
+    return (await this.#redis.run(STORE, names, [owner, value, lifetime])) === 1;
   }
 
   /** Deletes the token. @returns true if there was one */
@@ -97,11 +95,7 @@ export class AccountKeys {
   async readLimit(now: number): Promise<RememberedLimit | undefined> {
     const found = await this.#get('limit');
     if (found === undefined || !/^\d+$/.test(found.value)) return undefined;
-    return {
-      remaining: Number(found.value),
-      receivedAt: now,
-      resetsAt: now + found.milliseconds,
-    };
+    return { remaining: Number(found.value), receivedAt: now, resetsAt: now + found.milliseconds };
   }
 
   async writeLimit({ remaining, resetsAt }: RememberedLimit): Promise<void> {
@@ -118,7 +112,10 @@ export class AccountKeys {
     await this.#set('refused', JSON.stringify(refusal), REFUSAL_TIME);
   }
 
-  /** Returns false if another owner has the lock. @throws SharedStoreError also if it may have the lock for ever */
+  /**
+   * Returns false if another owner has the lock.
+   * @throws SharedStoreError also if it may have the lock for ever
+   */
   async takeLock(owner: string): Promise<boolean> {
     if (await this.#lock(TAKE, owner)) return true;
     await this.#checkLock();
@@ -136,8 +133,8 @@ export class AccountKeys {
   }
 
   /**
-   * Runs each command of a token request, before the script that needs the command, and that of a logout: the error
-   * names what the user may not run.
+   * Runs each command of a token request and of a logout. Each comes before the script that needs
+   * it, so that the error names what the user may not run.
    */
   async rehearse(): Promise<void> {
     const check = this.#name('check');
@@ -163,7 +160,7 @@ export class AccountKeys {
     return (await this.#redis.run(script, [this.#name('lock')], [owner, `${LOCK_TIME}`])) === 1;
   }
 
-  /** A lock that imgctl did not set may stay forever. */
+  /** A lock that imgctl did not set may stay for ever. */
   async #checkLock(): Promise<void> {
     const lock = this.#name('lock');
     // -2: there is none; -1: it never expires.
@@ -176,7 +173,7 @@ export class AccountKeys {
   /** Returns the value of a key, and the milliseconds until it expires. */
   async #get(key: Key) {
     const name = this.#name(key);
-    // In this order a value that is replaced meanwhile gets the time of the older one, which is never too long.
+    // In this order a value that is replaced in between gets the time of the older one: too short.
     const [milliseconds, value] = await Promise.all([
       this.#redis.send(['PTTL', name]),
       this.#redis.send(['GET', name]),

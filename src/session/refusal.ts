@@ -15,7 +15,10 @@ export interface Refusal {
   readonly check: string;
 }
 
-/** Returns what others may know of the error of a token request; undefined if the service did not refuse it. */
+/**
+ * Returns what others may know of the error of a token request; undefined if the service did not
+ * refuse it.
+ */
 export function refusalOf({ code, message }: ImgctlError, password: string): Refusal | undefined {
   if (code !== 'wrong-credentials' && code !== 'not-permitted') return undefined;
   const id = builtin('node:crypto').randomUUID();
@@ -27,12 +30,17 @@ export function isRefused(password: string, { id, check }: Refusal): boolean {
   return check === checkOf(id, password);
 }
 
-/** A refused password may be near the right one, so no more than 16 bits of its digest are stored. */
+/**
+ * A refused password may be near the right one, so no more than 16 bits of its digest are stored.
+ */
 function checkOf(id: string, password: string): string {
   return shortDigest([id, password].join('\0'), 4);
 }
 
-/** Returns the error of those that waited. @param factsIfWrong of a wrong password; other refusals say what to do themselves */
+/**
+ * Returns the error of those that waited.
+ * @param factsIfWrong of a wrong password; other refusals say what to do themselves
+ */
 export function refusalError({ code, message }: Refusal, factsIfWrong: Facts): ImgctlError {
   const facts = code === 'wrong-credentials' ? factsIfWrong : undefined;
   return new ImgctlError(code, message, { facts, status: 401 });

@@ -18,7 +18,7 @@ export interface LimitOptions {
   readonly onWait?: ((milliseconds: number) => void) | undefined;
 }
 
-/** A shared store and the files of this machine know the same end of a limit to within this time. */
+/** A shared store and the files know the same end of a limit to within this time. */
 const SHARED_DELAY = 1_000;
 
 export class RequestLimit {
@@ -31,9 +31,9 @@ export class RequestLimit {
   }
 
   /**
-   * Runs a request under the mutex of the store. If it is rate-limited, by `send` or by the service, and no request is
-   * left, the run waits for the end of the limit, and the request starts again. `patience` has to be enough for all
-   * waits together.
+   * Runs a request under the mutex of the store. If it is rate-limited, by `send` or by the
+   * service, and no request is left, the run waits for the end of the limit, and the request starts
+   * again. `patience` has to be enough for all waits together.
    */
   async requestWithin<Result>(request: TokenRequest<Result>): Promise<Result> {
     const { store, io, patience = 0, onWait } = this.#options;
@@ -58,12 +58,11 @@ export class RequestLimit {
   /**
    * Sends a token request, and remembers how many are left:
    *
-   *     no limit is known                          it is sent
-   *     requests are left                          it is sent, and counted before
-   *     none is left until 12:00:00                it is not sent
-   *     none is left, with ignoreLimit             it is sent
-   *     none is left until 12:00:00 or :00.4, and  it is sent, even if the clock was set back meanwhile
-   *     the run has waited for 12:00:00
+   *     no limit is known                    it is sent
+   *     requests are left                    it is sent, and counted before
+   *     none is left until 12:00:00          it is not sent, unless `ignoreLimit` says so
+   *     none is left until 12:00:00.4, and   it is sent: the store has another copy of the limit, or
+   *     the run has waited for 12:00:00      the clock was set back
    *
    * @throws ImgctlError rate-limited: it was not sent
    */

@@ -10,7 +10,11 @@ const KEY_LENGTH = 32;
 const NONCE_LENGTH = 12;
 const TAG_LENGTH = 16;
 
-/** Reads 32 bytes in hexadecimal or base64. @param origin the variable, for messages @throws ImgctlError config */
+/**
+ * Reads 32 bytes in hexadecimal or base64.
+ * @param origin the variable, for messages
+ * @throws ImgctlError config
+ */
 export function parseKey(text: string, origin: string): Buffer {
   const key = Buffer.from(text, /^[\da-f]{64}$/i.test(text) ? 'hex' : 'base64');
   if (key.length === KEY_LENGTH) return key;

@@ -27,7 +27,7 @@ export interface Session {
   readonly cache: TokenCache;
   /** The shared store if the setting token-store names one, else the cache. */
   readonly store: TokenCache | SharedStore;
-  /** Closes the connections after a renewal under way has stored its token and released its mutex. */
+  /** Closes the connections, once a renewal that is under way has ended. */
   close(): Promise<void>;
 }
 
@@ -109,10 +109,7 @@ async function connect(options: SessionOptions, baseUrl: URL, tokens: TokenSourc
   return { client, route };
 }
 
-/**
- * Opens the token store that machines share; undefined if the tokens of this machine are all there is.
- * @throws ImgctlError config
- */
+/** Returns undefined if the setting token-store names no shared store. @throws ImgctlError config */
 export async function openSharedStore(options: SessionOptions): Promise<SharedStore | undefined> {
   const { io, settings, warn, onSecret } = options;
   const address = requireRedisAddress(settings);

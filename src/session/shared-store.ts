@@ -1,4 +1,4 @@
-// Tokens that all machines of an account share in Redis; the files of this machine stand in for them.
+// The token store that machines share in Redis; if it fails, the files of this machine.
 
 import { ImgctlError } from '../errors.ts';
 import type { Facts } from '../facts.ts';
@@ -16,7 +16,7 @@ import {
   type TokenStore,
 } from './token-store.ts';
 
-/** Milliseconds between two renewals of the lock, since a password or a token may take longer than the lock lasts. */
+/** Milliseconds between two renewals of the lock: a password command may take longer. */
 const RENEWAL = 10_000;
 /** Milliseconds to wait for the lock, as for that of a file. */
 const PATIENCE = 120_000;
@@ -76,7 +76,7 @@ export class SharedStore implements TokenStore {
     await this.files.writeLimit(limit, { isCopy: stored !== undefined });
   }
 
-  /** Runs the request with the files of this machine if the store fails before its token is requested. */
+  /** If the store fails before a token is requested, the request starts again with the files. */
   async withTokenMutex<Result>(request: TokenRequest<Result>): Promise<Result> {
     const shared = await this.#try(() =>
       requestUnderMutex(request, {
@@ -102,7 +102,7 @@ export class SharedStore implements TokenStore {
     return this.#keys.close();
   }
 
-  /** Does the work under the lock, unless `find` finds something while another machine has the lock. */
+  /** Does the work under the lock, unless `find` finds something during the wait for the lock. */
   async #whileHeld<Result>(
     find: () => Promise<Result | undefined>,
     work: (held: HeldMutex) => Promise<Result>,
@@ -124,7 +124,7 @@ export class SharedStore implements TokenStore {
     }
   }
 
-  /** Returns undefined once this owner has the lock. */
+  /** Waits for the lock. Returns what `find` found meanwhile, or undefined with the lock. */
   async #takeUnlessFound<Result>(
     owner: string,
     find: () => Promise<Result | undefined>,

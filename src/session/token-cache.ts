@@ -90,7 +90,10 @@ export class TokenCache implements TokenStore {
     await this.#writeRecord(this.#refusalFile, { ...refusal }, { isCopy: true });
   }
 
-  /** Stores something as long as a token for a moment. @throws ImgctlError failed: it cannot be stored */
+  /**
+   * Stores something as long as a token for a moment.
+   * @throws ImgctlError failed: it cannot be stored
+   */
   async testWrite(): Promise<void> {
     const file = this.location && `${this.location}.test`;
     await this.#store(file, { token: 'x'.repeat(MAX_TOKEN_LENGTH) });
@@ -172,7 +175,10 @@ export class TokenCache implements TokenStore {
     }
   }
 
-  /** Tightens the folder of tokens only: the one above, or the target of a link, may belong to others. */
+  /**
+   * Tightens the folder of tokens only: the one above, or the target of a link, may belong to
+   * others.
+   */
   #tighten(folder: string): void {
     tryOr(() => {
       const stat = fs.lstatSync(folder);

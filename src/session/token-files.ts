@@ -1,4 +1,4 @@
-// The files of tokens, one of each kind for a base URL and user: their names, and how a logout removes them.
+// The names of the files that hold tokens, and how a logout removes the files.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -28,8 +28,8 @@ const OWN_FILE = /^\.?_(?:token|refused)\.([\da-f]{16})\.json/;
 const MUTEX = /^(_limit\.([\da-f]{16})\.json)\.lock$/;
 
 /**
- * Removes the token of an account, or without one all tokens, and returns their number. Limits of token requests are
- * not removed, because the service goes on counting.
+ * Removes the token of an account, or without one all tokens, and returns their number. Limits of
+ * token requests are not removed, because the service goes on counting.
  * @throws ImgctlError config: one cannot be removed
  */
 export function forgetTokens(directory: string | undefined, account?: Account): number {

@@ -12,7 +12,10 @@ export interface TokenStore {
   read(refused?: ReadonlySet<string>): Promise<CachedToken | undefined> | CachedToken | undefined;
   readLimit(now: number): Promise<RememberedLimit | undefined> | RememberedLimit | undefined;
   writeLimit(limit: RememberedLimit): Promise<void>;
-  /** Runs the request under the mutex, or without one if none can be made. @throws ImgctlError locked */
+  /**
+   * Runs the request under the mutex, or without one if none can be made.
+   * @throws ImgctlError locked
+   */
   withTokenMutex<Result>(request: TokenRequest<Result>): Promise<Result>;
 }
 
@@ -54,7 +57,8 @@ export type HeldMutex = Pick<TokenMutex, 'assertHeld' | 'store'>;
  *     before the request  one took the mutex       the request starts again
  *     during the request  one took the mutex       the new token is not stored
  *
- * One that took the mutex may have logged out: a request that started again does not store its token either.
+ * One that took the mutex may have logged out: a request that started again stores no token.
+ * @throws MutexLostError: the mutex was taken twice
  */
 export async function requestUnderMutex<Result>(
   { reuse, action }: TokenRequest<Result>,

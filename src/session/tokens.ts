@@ -10,7 +10,10 @@ import { isRefused, refusalError, refusalOf } from './refusal.ts';
 import { type LimitOptions, RequestLimit } from './request-limit.ts';
 import type { TokenMutex } from './token-store.ts';
 
-/** Returns a source of one token, neither cached nor renewed. @throws ImgctlError config: no header can hold it */
+/**
+ * Returns a source of one token, neither cached nor renewed.
+ * @throws ImgctlError config: no header can hold it
+ */
 export function fixedToken(token: string, origin: string): TokenSource {
   if (!isToken(token)) {
     const advice = `set ${origin} to a token: up to 8 KiB, without spaces or line breaks`;
@@ -41,13 +44,6 @@ interface Credentials {
 /** Milliseconds in which all nodes of a service should have learned a new token. */
 const NEW_FOR = 10_000;
 
-/** The token that the service issued, and the one that is stored then. */
-interface Received {
-  readonly issued: IssuedToken;
-  /** The same, that of another process that was faster, or none after a logout. */
-  readonly stored: CachedToken | undefined;
-}
-
 /** Tokens of one account; at most one token request is under way on this machine. */
 export class Tokens implements TokenSource {
   readonly factsIfRefused = { kind: 'token-refused' } as const;
@@ -59,8 +55,6 @@ export class Tokens implements TokenSource {
   /** Tokens that the service refused: none of them replaces another. */
   readonly #refusedTokens = new Set<string>();
   #renewal: Promise<string> | undefined;
-  /** A token that expires soon and could not be renewed. It is used until the service refuses it. */
-  #notRenewed: string | undefined;
 
   constructor(options: TokensOptions) {
     this.#options = options;
@@ -76,14 +70,14 @@ export class Tokens implements TokenSource {
     }
     const token = this.#memory;
     if (token === undefined) return this.#renewOnce();
-    const isUsed = token.token === this.#notRenewed || !needsRenewal(token, io.now());
-    if (isUsed || !this.#canRenew) return token.token;
+    if (!needsRenewal(token, io.now()) || !this.#canRenew) return token.token;
     try {
       return await this.#renewOnce();
     } catch (error) {
       const mayPass = hasCode(error, 'rate-limited', 'server-error', 'unreachable', 'timeout');
       if (!mayPass || tokenState(token, io.now()) === 'expired') throw error;
-      this.#notRenewed = token.token;
+      // From now on this run uses it until the service refuses it.
+      this.#memory = { ...token, expiresAt: Number.POSITIVE_INFINITY };
       return token.token;
     }
   }
@@ -91,11 +85,11 @@ export class Tokens implements TokenSource {
   /**
    * What follows the refusal of a token:
    *
-   *     another request has renewed it meanwhile     that token
-   *     no password is known                         none
-   *     this run received it, never accepted         the stored one, if a later login has replaced it: a new one would be
-   *                                                  refused too
-   *     any other token                              the stored one, if another process has renewed it, else a new one
+   *     another request has renewed it        that token
+   *     no password is known                  none
+   *     this run received it, the service     that of a later login, or none: a new one would be
+   *     never accepted it                     refused too
+   *     any other token                       that of another process, or a new one
    */
   async renew(token: string, wasAccepted: boolean): Promise<string | undefined> {
     this.#refusedTokens.add(token);
@@ -112,7 +106,10 @@ export class Tokens implements TokenSource {
     return Math.abs(this.#options.io.now() - this.#memory.receivedAt) < NEW_FOR;
   }
 
-  /** Requests a token, also if there is a valid one. @param factsIfRefused of the error if the password is refused */
+  /**
+   * Requests a token, also if there is a valid one.
+   * @param factsIfRefused of the error if the password is refused
+   */
   async login(
     password: string,
     factsIfRefused: Facts = { kind: 'password-refused' },
@@ -171,12 +168,16 @@ export class Tokens implements TokenSource {
     return stored && !needsRenewal(stored, io.now()) ? stored : undefined;
   }
 
-  /** @throws ImgctlError rate-limited: no request is left, so none was sent */
+  /**
+   * Returns the token that the service issued, and the one that is stored then: the same, that of a
+   * faster process, or none after a logout.
+   * @throws ImgctlError rate-limited: no request is left, so none was sent
+   */
   async #request(
     mutex: TokenMutex,
     { username, password, factsIfRefused }: Credentials,
     ignoreLimit = false,
-  ): Promise<Received> {
+  ): Promise<{ issued: IssuedToken; stored: CachedToken | undefined }> {
     const issued = await this.#limit
       .send(username, password, ignoreLimit)
       .catch(async (error: unknown) => {

@@ -292,7 +292,7 @@ describe('a token store', () => {
     [
       'is none',
       (socket: net.Socket) => socket.write('HTTP/1.1 400 Bad\r\n'),
-      /it sent an unexpected reply$/,
+      /closed the connection, or sent an unexpected reply$/,
     ],
   ])('that %s costs a warning', async (what, serve, reason) => {
     const server = net.createServer((socket) => void serve(socket));
