@@ -11,7 +11,7 @@ import {
 } from '../../cli/command.ts';
 import type { Result } from '../../cli/result.ts';
 import { requireBaseUrl } from '../../config/addresses.ts';
-import { changeProfile } from '../../config/config-file.ts';
+import { changeProfile, type Texts } from '../../config/config-file.ts';
 import { STORED_PASSWORD } from '../../config/definitions.ts';
 import {
   type Account,
@@ -108,17 +108,7 @@ async function saveLogin(
   isOfProfile: boolean,
 ): Promise<boolean> {
   const { profile, baseUrl, username } = settings.account;
-  const { passwordCommand, passwordFile } = options;
-  const hasSource = Boolean(passwordCommand ?? passwordFile);
-  // Other commands run in other folders.
-  const file = passwordFile && storedText(settings, 'password-file', passwordFile, io.cwd);
-  // No later command should send the password of another user.
-  const { username: former = username, ...texts } = settings.config.profiles.get(profile) ?? {};
-  const isOthers = former !== username && !isOfProfile && !hasSource;
-  const othersSource = ['password-file', 'password-command'].find((key) => isOthers && texts[key]);
-  // One of them replaces the other.
-  const source =
-    hasSource || isOthers ? { 'password-command': passwordCommand, 'password-file': file } : {};
+  const { source, removed } = changedSource(io, options, settings, isOfProfile);
   // Written before the password is stored, so that a logout always finds the password.
   const mark = options.storePassword
     ? { [STORED_PASSWORD]: settings.storedAt ?? markOf(passwordToStore(settings)) }
@@ -130,10 +120,7 @@ async function saveLogin(
       if (addressOf(address) !== baseUrl) throw belongsTo(settings, shownAddress(address));
       return { 'base-url': address, username, ...source, ...mark };
     });
-    if (othersSource)
-      console.report(
-        `removed the setting ${othersSource}, which was for user ${printable(former)}`,
-      );
+    if (removed !== undefined) console.report(removed);
     return true;
   } catch (error) {
     // The login itself worked, even if the settings cannot be written.
@@ -141,8 +128,40 @@ async function saveLogin(
     console.warn(error.message, error.facts);
     const address = addressOf(settings.findUngiven('base-url').text);
     const isKnown = address === baseUrl && settings.findUngiven('username').text === username;
-    return isKnown && !hasSource;
+    return isKnown && !hasSource(options);
   }
+}
+
+function hasSource({ passwordCommand, passwordFile }: Options): boolean {
+  return passwordCommand !== undefined || passwordFile !== undefined;
+}
+
+/**
+ * Returns what the login changes of the source of the password, and says what it removes:
+ * - with --password-file or --password-command: this one, instead of the other
+ * - of another user than before, whose password the profile does not name: none, as no later
+ *   command should send the password of the former user
+ * - otherwise the source stays
+ */
+function changedSource(
+  { cwd }: Context['io'],
+  options: Options,
+  settings: Settings,
+  isOfProfile: boolean,
+): { readonly source: Texts; readonly removed?: string | undefined } {
+  if (hasSource(options)) {
+    const { passwordCommand, passwordFile } = options;
+    const file = passwordFile && storedText(settings, 'password-file', passwordFile, cwd);
+    return { source: { 'password-command': passwordCommand, 'password-file': file } };
+  }
+  const { profile, username } = settings.account;
+  const { username: former = username, ...texts } = settings.config.profiles.get(profile) ?? {};
+  if (former === username || isOfProfile) return { source: {} };
+  const key = ['password-file', 'password-command'].find((each) => texts[each]);
+  return {
+    source: { 'password-command': undefined, 'password-file': undefined },
+    removed: key && `removed the setting ${key}, which was for user ${printable(former)}`,
+  };
 }
 
 /** Stores the password, and deletes that of an earlier login. */

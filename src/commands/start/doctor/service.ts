@@ -120,10 +120,9 @@ export function tokenResult({ context, cached, response, loginError }: Diagnosis
   if (loginError) return loginError;
   const { io, settings } = context;
   const fixed = givenToken(io);
-  const password = fixed || !settings.account.username || unattendedPassword(settings, io);
-  const next =
-    typeof password === 'object' &&
-    `the next command logs in with the password from ${password.origin}`;
+  const mayLogIn = !fixed && settings.account.username !== '';
+  const source = mayLogIn ? unattendedPassword(settings, io) : undefined;
+  const next = source && `the next command logs in with the password from ${source.origin}`;
   const state = tokenState(cached, io.now());
   if (!fixed && state !== 'valid') {
     if (!next) return noValidToken(state);
