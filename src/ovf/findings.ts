@@ -103,6 +103,9 @@ export interface Finding {
   readonly place: string;
 }
 
+/** What is wrong with a file, before it is in the list. */
+export type Problem = Pick<Finding, 'code' | 'message'>;
+
 /** Limits what a hostile package can put into memory and on the screen. */
 const MAX_PER_CODE = 50;
 const MAX_TEXT_LENGTH = 300;

@@ -3,7 +3,7 @@
 import { constants, verify, X509Certificate } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { CheckOptions } from './checks.ts';
-import type { FindingCode, FindingList } from './findings.ts';
+import type { FindingList, Problem } from './findings.ts';
 import { stripDotSlash } from './names.ts';
 import { type PackageFile, readWhole } from './package-file.ts';
 
@@ -26,11 +26,9 @@ const MAX_CERTIFICATES = 100;
 /** A key of 16,384 bits, the longest that OpenSSL takes, signs with 4,096 digits. */
 const MAX_LINE_LENGTH = 8192;
 const MAX_NAME_LENGTH = 200;
-const BEGIN = '-----BEGIN CERTIFICATE-----';
-const LINE = /^([\w-]+)[ \t]*\((.+)\)[ \t]*=[ \t]*([0-9a-f]*)$/i;
 const HASHES = ['SHA1', 'SHA224', 'SHA256', 'SHA384', 'SHA512'];
 
-/** @throws the reason of the signal */
+/** Returns null if the signature is wrong or cannot be verified, which is a finding. @throws the reason of the signal */
 export async function verifySignature(
   file: PackageFile,
   manifest: PackageFile,
@@ -38,68 +36,76 @@ export async function verifySignature(
   findings: FindingList,
   { now, signal }: CheckOptions,
 ): Promise<Signature | null> {
-  const report = (code: FindingCode, message: string) => {
+  const bytes = file.complete ? await readWhole(file, findings, MAX_FILE_BYTES) : null;
+  if (bytes === null) return null;
+  const report = ({ code, message }: Problem) => {
     findings.add(code, file.name, message);
     return null;
   };
-  if (!file.complete) return null;
-  const bytes = await readWhole(file, findings, MAX_FILE_BYTES);
-  if (bytes === null) return null;
+  const signed = parseSignatureFile(bytes);
+  if ('code' in signed) return report(signed);
+  const signer = await findSigner(signed, manifest.name, manifestBytes, signal);
+  if ('code' in signer) return report(signer);
+  const { certificate, method } = signer;
+  const problem = certificateProblem(certificate, signed.certificates);
+  if (problem !== null) return report(problem);
+  if (stripDotSlash(signed.name) !== manifest.name) {
+    const message = `signed as ${signed.name}, the manifest is ${manifest.name}`;
+    report({ code: 'manifest-name', message });
+  }
+  const { validFrom, validTo } = certificate;
+  if (now !== undefined && Date.parse(validTo) < now)
+    report({ code: 'certificate-expired', message: `it expired on ${validTo}` });
+  if (now !== undefined && Date.parse(validFrom) > now)
+    report({ code: 'certificate-expired', message: `it is valid from ${validFrom}` });
+  return {
+    signer: nameOf(certificate.subject),
+    issuer: nameOf(certificate.issuer),
+    selfSigned: certificate.checkIssued(certificate) && certificate.verify(certificate.publicKey),
+    algorithm: `${method}, ${signed.hash}`,
+    validUntil: new Date(validTo).toISOString(),
+  };
+}
+
+const syntax = (message: string): Problem => ({ code: 'certificate-syntax', message });
+const unverified = (message: string): Problem => ({ code: 'certificate-not-verified', message });
+const mismatch = (message: string): Problem => ({ code: 'signature-mismatch', message });
+
+interface SignatureFile {
+  /** Such as `SHA256`. */
+  readonly hash: string;
+  /** Of the manifest. */
+  readonly name: string;
+  readonly signature: Buffer;
+  readonly certificates: readonly X509Certificate[];
+}
+
+const BEGIN = '-----BEGIN CERTIFICATE-----';
+
+function parseSignatureFile(bytes: Buffer): SignatureFile | Problem {
   const text = new TextDecoder().decode(bytes);
   if (bytes[0] === 0x30 || /-----BEGIN (PKCS7|CMS)-----/.test(text))
-    return report('certificate-not-verified', 'a CMS signature, which imgctl cannot verify');
+    return unverified('a CMS signature, which imgctl cannot verify');
   const [, label = '', name = '', digits] = findLine(text) ?? [];
-  if (digits === undefined)
-    return report('certificate-syntax', 'no line such as SHA256(vm.mf)= digits');
+  if (digits === undefined) return syntax('no line such as SHA256(vm.mf)= digits');
   if (digits.length % 2 === 1)
-    return report(
-      'certificate-syntax',
-      `a signature with an odd number of digits: ${digits.length}`,
-    );
+    return syntax(`a signature with an odd number of digits: ${digits.length}`);
   const [, ...pieces] = text.split(BEGIN);
-  if (pieces.length === 0) return report('certificate-syntax', 'no certificate in PEM format');
-  if (pieces.length > MAX_CERTIFICATES)
-    return report('certificate-syntax', `more than ${MAX_CERTIFICATES} certificates`);
-  const certificates = pieces.map((piece) => parseCertificate(BEGIN + piece));
-  if (certificates.includes(null)) return report('certificate-syntax', 'an unreadable certificate');
+  if (pieces.length === 0) return syntax('no certificate in PEM format');
+  if (pieces.length > MAX_CERTIFICATES) return syntax(`more than ${MAX_CERTIFICATES} certificates`);
+  const certificates = pieces.flatMap((piece) => parseCertificate(BEGIN + piece) ?? []);
+  if (certificates.length < pieces.length) return syntax('an unreadable certificate');
   // OpenSSL 3 writes RSA-SHA2-256.
   const hash = label
     .toUpperCase()
     .replace(/^(RSA-PSS|RSA|EC|ECDSA)-/, '')
     .replace(/2?-/, '');
-  if (!HASHES.includes(hash))
-    return report('certificate-not-verified', `unknown algorithm ${label}`);
-  const readable = certificates.filter((each) => each !== null);
-  const signature = Buffer.from(digits, 'hex');
-  for (const signer of readable) {
-    await setImmediate();
-    signal?.throwIfAborted();
-    const method = methodOf(signer, hash, manifestBytes, signature);
-    if (method instanceof Error) return report('certificate-not-verified', method.message);
-    if (method === null) continue;
-    const { validFrom, validTo } = signer;
-    if (Number.isNaN(Date.parse(validFrom) + Date.parse(validTo)))
-      return report('certificate-syntax', `impossible dates, from ${validFrom} to ${validTo}`);
-    // A renewed certificate has the name of the one before.
-    const issuers = readable.filter((each) => signer.checkIssued(each));
-    if (issuers.length > 0 && !issuers.some((each) => signer.verify(each.publicKey)))
-      return report('signature-mismatch', `${nameOf(signer.issuer)} did not issue its certificate`);
-    if (stripDotSlash(name) !== manifest.name)
-      report('manifest-name', `signed as ${name}, the manifest is ${manifest.name}`);
-    if (now !== undefined && Date.parse(validTo) < now)
-      report('certificate-expired', `it expired on ${validTo}`);
-    if (now !== undefined && Date.parse(validFrom) > now)
-      report('certificate-expired', `it is valid from ${validFrom}`);
-    return {
-      signer: nameOf(signer.subject),
-      issuer: nameOf(signer.issuer),
-      selfSigned: signer.checkIssued(signer) && signer.verify(signer.publicKey),
-      algorithm: `${method}, ${hash}`,
-      validUntil: new Date(validTo).toISOString(),
-    };
-  }
-  return report('signature-mismatch', `no signature of ${manifest.name} by its certificate`);
+  if (!HASHES.includes(hash)) return unverified(`unknown algorithm ${label}`);
+  return { hash, name, signature: Buffer.from(digits, 'hex'), certificates };
 }
+
+/** Label, name and digits of `SHA256(vm.mf)= 3045…`. */
+const LINE = /^([\w-]+)[ \t]*\((.+)\)[ \t]*=[ \t]*([0-9a-f]*)$/i;
 
 function findLine(text: string): RegExpExecArray | null {
   for (const line of text.split('\n')) {
@@ -117,27 +123,66 @@ function parseCertificate(pem: string): X509Certificate | null {
   }
 }
 
-/** Returns how the key signed the bytes, null if it did not, or an error if OpenSSL refuses key or hash. */
+interface Signer {
+  readonly certificate: X509Certificate;
+  /** How its key signs, such as `ECDSA`. */
+  readonly method: string;
+}
+
+/** Returns the first certificate whose key signed the bytes. */
+async function findSigner(
+  { hash, signature, certificates }: SignatureFile,
+  name: string,
+  bytes: Buffer,
+  signal: AbortSignal | undefined,
+): Promise<Signer | Problem> {
+  for (const certificate of certificates) {
+    // A verification may be slow; an interrupt counts between two.
+    await setImmediate();
+    signal?.throwIfAborted();
+    const method = methodOf(certificate, hash, bytes, signature);
+    if (method === null) continue;
+    return typeof method === 'string' ? { certificate, method } : method;
+  }
+  return mismatch(`no signature of ${name} by its certificate`);
+}
+
+/** Returns how the key signed the bytes, null if it did not, or a problem if OpenSSL refuses key or hash. */
 function methodOf(
   certificate: X509Certificate,
   hash: string,
   bytes: Buffer,
   signature: Buffer,
-): string | null | Error {
+): string | null | Problem {
   let type = 'unknown';
   try {
     const key = certificate.publicKey;
     type = (key.asymmetricKeyType ?? type).toUpperCase();
+    if (verify(hash, bytes, key, signature)) return type === 'EC' ? 'ECDSA' : type;
     const saltLength = constants.RSA_PSS_SALTLEN_AUTO;
     const pss = { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength };
-    if (verify(hash, bytes, key, signature)) return type === 'EC' ? 'ECDSA' : type;
     return type.startsWith('RSA') && verify(hash, bytes, pss, signature) ? 'RSA-PSS' : null;
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     const isRefused = /unsupported|not supported|invalid digest|disabled/i.test(error.message);
-    if (!isRefused) return null;
-    return new Error(`OpenSSL cannot verify ${hash} with a key of type ${type}`, { cause: error });
+    return isRefused
+      ? unverified(`OpenSSL cannot verify ${hash} with a key of type ${type}`)
+      : null;
   }
+}
+
+function certificateProblem(
+  certificate: X509Certificate,
+  all: readonly X509Certificate[],
+): Problem | null {
+  const { validFrom, validTo, issuer } = certificate;
+  if (Number.isNaN(Date.parse(validFrom) + Date.parse(validTo)))
+    return syntax(`impossible dates, from ${validFrom} to ${validTo}`);
+  // A renewed certificate has the name of the one before.
+  const issuers = all.filter((each) => certificate.checkIssued(each));
+  if (issuers.length === 0 || issuers.some((each) => certificate.verify(each.publicKey)))
+    return null;
+  return mismatch(`${nameOf(issuer)} did not issue its certificate`);
 }
 
 function nameOf(subject: string): string {

@@ -2,7 +2,7 @@
 
 import type { Disk } from './descriptor.ts';
 import type { DiskImage } from './disk-image.ts';
-import type { FindingCode } from './findings.ts';
+import type { FindingCode, Problem } from './findings.ts';
 import { type GrainLayout, GrainSum } from './grains.ts';
 import {
   type PackageFile,
@@ -27,10 +27,8 @@ type CheckedVmdk =
   | { readonly kind: 'plain' }
   | { readonly kind: 'packed'; readonly grains: GrainLayout };
 
-interface BrokenVmdk {
+interface BrokenVmdk extends Problem {
   readonly kind: 'broken';
-  readonly code: FindingCode;
-  readonly message: string;
 }
 
 type ReportDisk = (code: FindingCode, message: string) => void;
