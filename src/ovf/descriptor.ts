@@ -3,10 +3,10 @@
 import { parseXml, type XmlElement, XmlError, type XmlLimits } from '../xml.ts';
 import {
   attribute,
-  bytesPerUnit,
   childrenOf,
   childText,
   elementKind,
+  findSystems,
   identifier,
   isOvirt,
   numberOf,
@@ -14,8 +14,10 @@ import {
   type Report,
   required,
   textLength,
+  toBytes,
 } from './elements.ts';
-import { checkHardware, findSystems, readSystem } from './hardware.ts';
+import { readSystem } from './hardware.ts';
+import { checkHardware } from './hardware-checks.ts';
 import { readWhole } from './package-file.ts';
 import type { PackageSource } from './package-source.ts';
 
@@ -23,41 +25,69 @@ import type { PackageSource } from './package-source.ts';
 export const DESCRIPTOR_LIMITS: XmlLimits = { bytes: 16 * 1024 * 1024, nodes: 100_000, depth: 100 };
 const MAX_OPTIONS = 32;
 
+export type Envelope = Awaited<ReturnType<typeof readDescriptor>>;
+
+export interface Disk {
+  readonly id: string;
+  /** Bytes; null if it is missing, invalid or set by a property. */
+  readonly capacity: number | null;
+  /** A URI, or `raw`. */
+  readonly format: string | null;
+  /** The href of its file; null for an empty disk. */
+  readonly file: string | null;
+  /** The disk that it is a delta of. */
+  readonly parent: string | null;
+}
+
+export interface FileReference {
+  readonly id: string;
+  readonly href: string;
+  /** Bytes. */
+  readonly size: number | null;
+  /** Bytes per chunk, for a file stored in chunks. */
+  readonly chunkSize: number | null;
+  readonly compression: string | null;
+}
+
+/** What a package has if its descriptor is missing or unreadable. */
+const UNREADABLE = {
+  ovfVersion: null,
+  products: [],
+  systems: [],
+  disks: [],
+  networks: [],
+  deploymentOptions: [],
+  references: [],
+};
+
 export async function readDescriptor(
   { descriptor: file, findings }: PackageSource,
   maxHardware: number | undefined,
 ) {
-  if (!file?.complete) return null;
-  if (file.size > DESCRIPTOR_LIMITS.bytes) {
-    findings.add('descriptor-too-large', file.name, `${file.size} bytes, more than 16 MiB`);
-    return null;
-  }
-  const bytes = await readWhole(file, findings, DESCRIPTOR_LIMITS.bytes);
-  if (bytes === null) return null;
+  const { bytes: maxBytes } = DESCRIPTOR_LIMITS;
+  const bytes = file && (await readWhole(file, findings, maxBytes, 'descriptor-too-large'));
+  if (!file || !bytes) return UNREADABLE;
   try {
     const root = parseXml(bytes, DESCRIPTOR_LIMITS);
     const report: Report = (code, { line }, message) =>
       findings.add(code, `${file.name}:${line}`, message);
     if (maxHardware !== undefined) checkHardware(root, maxHardware, report);
     const envelope = readEnvelope(root, report);
-    if (textLength(envelope) <= DESCRIPTOR_LIMITS.bytes) return envelope;
+    if (textLength(envelope) <= maxBytes) return envelope;
     throw new XmlError('xml-too-complex', 'repeated names take more than 16 MiB', root.line);
   } catch (thrown) {
     if (!(thrown instanceof XmlError)) throw thrown;
     findings.add(thrown.code, `${file.name}:${thrown.line}`, thrown.message);
-    return null;
+    return UNREADABLE;
   }
 }
-
-export type FileReference = ReturnType<typeof readReferences>[number];
-export type Disk = ReturnType<typeof readDisks>[number];
 
 function readEnvelope(root: XmlElement, report: Report) {
   const ovfVersion = ovfVersionOf(root);
   if (ovfVersion === null) {
     const namespace = root.namespace || 'without a namespace';
     report('not-an-envelope', root, `the root element is ${root.name} (${namespace})`);
-    return null;
+    return UNREADABLE;
   }
   checkSections(root, report);
   const references = readReferences(root, report);
@@ -75,11 +105,6 @@ function readEnvelope(root: XmlElement, report: Report) {
     options: new Set(configurations.map((element) => attribute(element, 'id'))),
     ovirtDisks: isOvirt(root) ? new Map(disks.map(({ id, file }) => [file, id])) : null,
   };
-  for (const strings of childrenOf(root, 'Strings')) {
-    const file = attribute(strings, 'fileRef') || null;
-    if (file === null || declared.files.has(file)) continue;
-    report('unknown-strings-file', strings, `unknown file ${file} for translated texts`);
-  }
   const systems = findSystems(root);
   if (systems.length === 0) {
     const [collection] = childrenOf(root, 'VirtualSystemCollection');
@@ -126,7 +151,7 @@ function checkSections(parent: XmlElement, report: Report): void {
   }
 }
 
-function readReferences(root: XmlElement, report: Report) {
+function readReferences(root: XmlElement, report: Report): FileReference[] {
   if (childrenOf(root, 'References').length === 0) {
     report('missing-element', root, 'no References section');
   }
@@ -136,13 +161,12 @@ function readReferences(root: XmlElement, report: Report) {
     const href = required(element, 'href', report);
     if (id === null || href === null) return [];
     const size = numberOf(element, 'size', report);
-    /** Bytes per chunk, for a file stored in chunks. */
     const chunkSize = numberOf(element, 'chunkSize', report);
     return { id, href, size, chunkSize, compression: attribute(element, 'compression') };
   });
 }
 
-function readDisks(root: XmlElement, references: readonly FileReference[], report: Report) {
+function readDisks(root: XmlElement, references: readonly FileReference[], report: Report): Disk[] {
   const keys = isOvirt(root) ? (['id', 'href'] as const) : (['id'] as const);
   const hrefs = new Map(
     keys.flatMap((key) => references.map((reference) => [reference[key], reference.href])),
@@ -174,10 +198,7 @@ function readDisks(root: XmlElement, references: readonly FileReference[], repor
     if (parent !== null && !known.has(parent)) {
       report('unknown-disk', element, `disk ${id}: unknown parent disk ${parent}`);
     }
-    /** Bytes; null if it is missing, invalid or set by a property. */
-    const capacity = capacityOf(element, isOvirt(root), report);
-    // The format is a URI, or raw; the file is an href, or null for an empty disk.
-    return { id, capacity, format, file, parent };
+    return { id, capacity: capacityOf(element, isOvirt(root), report), format, file, parent };
   });
 }
 
@@ -186,13 +207,7 @@ function capacityOf(disk: XmlElement, isOptional: boolean, report: Report): numb
   // A property sets it at deployment.
   if (written === null || /^\$\{.*\}$/.test(written)) return null;
   const quantity = numberOf(disk, 'capacity', report);
-  const unit = attribute(disk, 'capacityAllocationUnits');
-  const bytes = bytesPerUnit(unit);
-  if (bytes === null) report('unknown-unit', disk, `unknown capacity unit ${unit}`);
-  if (quantity === null || bytes === null) return null;
-  if (Number.isSafeInteger(quantity * bytes)) return quantity * bytes;
-  report('bad-number', disk, `capacity is too large (got ${written} ${unit})`);
-  return null;
+  return toBytes(quantity, attribute(disk, 'capacityAllocationUnits'), 'capacity', disk, report);
 }
 
 function grandchildrenOf(root: XmlElement, section: string, kind: string): XmlElement[] {

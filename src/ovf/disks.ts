@@ -45,8 +45,7 @@ export async function checkDisks(
 function packedOf({ disk, isGzip, head }: DiskImage, grains: GrainLayout | null): Packed | null {
   const declared = disk?.capacity ?? Infinity;
   // A small file in gzip can name any capacity and unpack to it, so only the descriptor's counts.
-  if (isGzip)
-    return { kind: 'gzip', grains, maxBytes: maxBytesOf(declared, head), mayBeEmpty: !disk };
+  if (isGzip) return { kind: 'gzip', grains, maxBytes: maxBytesOf(declared, head) };
   if (grains === null) return null;
   // That the descriptor declares less is a finding of its own.
   const capacity = Math.max(declared, grains.capacity * SECTOR);

@@ -56,6 +56,28 @@ export function childText(element: XmlElement, kind: string): string | null {
   return trimmed(childrenOf(element, kind)[0]);
 }
 
+export interface SystemElement {
+  readonly element: XmlElement;
+  /** Identifiers of the enclosing collections, outermost first. */
+  readonly collections: readonly string[];
+}
+
+export function findSystems(
+  element: XmlElement,
+  collections: readonly string[] = [],
+): SystemElement[] {
+  return childrenOf(element, 'VirtualSystem', 'VirtualSystemCollection').flatMap((child) => {
+    if (elementKind(child) === 'VirtualSystem') return { element: child, collections };
+    return findSystems(child, [...collections, attribute(child, 'id') ?? '']);
+  });
+}
+
+/** Returns what VirtualSystemType lists: `vmx-13 vmx-14`. */
+export function familiesOf(section: XmlElement): string[] {
+  const [system] = childrenOf(section, 'System');
+  return (system && settingOf(system, 'VirtualSystemType'))?.split(/[\s,]+/) ?? [];
+}
+
 /** Returns a setting of a hardware item, such as `InstanceID`. Some programs use a namespace of their own for them. */
 export function settingOf(item: XmlElement, name: string): string | null {
   const named = item.children.filter((child) => child.name === name);
@@ -112,6 +134,23 @@ export function textLength(value: unknown): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null) return 0;
   return Object.values(value).reduce<number>((sum, each) => sum + textLength(each), 0);
+}
+
+/** Returns a quantity in bytes; null, and a finding, if its unit is unknown or it is too large. */
+export function toBytes(
+  quantity: number | null,
+  unit: string | null,
+  what: 'capacity' | 'memory',
+  element: XmlElement,
+  report: Report,
+): number | null {
+  const perUnit = bytesPerUnit(unit);
+  if (perUnit === null) report('unknown-unit', element, `unknown ${what} unit ${unit}`);
+  if (quantity === null || perUnit === null) return null;
+  const bytes = quantity * perUnit;
+  if (Number.isSafeInteger(bytes)) return bytes;
+  report('bad-number', element, `${what} is too large (got ${quantity} ${unit})`);
+  return null;
 }
 
 const PREFIXES = ['', 'k', 'm', 'g', 't', 'p'];

@@ -46,7 +46,6 @@ const SEVERITIES = {
   'bad-host-resource': 'error',
   'unknown-network': 'warning',
   'unknown-configuration': 'error',
-  'unknown-strings-file': 'warning',
   'duplicate-instance': 'error',
   'incomplete-item': 'warning',
   'no-hardware': 'warning',

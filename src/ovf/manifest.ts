@@ -6,7 +6,7 @@ import { isSafeName, similarTo, stripDotSlash } from './names.ts';
 import { type PackageFile, placeOf, readWhole } from './package-file.ts';
 import type { PackageSource } from './package-source.ts';
 
-interface Manifest {
+export interface Manifest {
   /** Of the first entry; others are a finding. */
   readonly algorithm: Algorithm | null;
   readonly entries: readonly ManifestEntry[];
@@ -35,12 +35,7 @@ export async function readManifest(
   file: PackageFile,
   findings: FindingList,
 ): Promise<Buffer | null> {
-  if (!file.complete) return null;
-  if (file.size > MAX_MANIFEST_BYTES) {
-    findings.add('manifest-too-large', file.name, `${file.size} bytes, more than 2 MiB`);
-    return null;
-  }
-  const bytes = await readWhole(file, findings, MAX_MANIFEST_BYTES);
+  const bytes = await readWhole(file, findings, MAX_MANIFEST_BYTES, 'manifest-too-large');
   if (bytes === null || !UTF_16.test(bytes.toString('latin1', 0, 2))) return bytes;
   findings.add('manifest-syntax', file.name, 'encoded in UTF-16; save it as UTF-8');
   return null;

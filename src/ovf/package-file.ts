@@ -1,7 +1,7 @@
 // A file of a package, which may be a part of an archive, and how its bytes are read.
 
 import { open } from 'node:fs/promises';
-import { type FindingList, shortRead } from './findings.ts';
+import { type FindingCode, type FindingList, shortRead } from './findings.ts';
 
 export const WINDOW_SIZE = 64 * 1024;
 
@@ -60,15 +60,24 @@ export function readRegion(region: Region, start: number, length: number): Promi
   return withWindow(region, undefined, (read) => read(start, available), available);
 }
 
-/** Reads a file into memory. Returns null and reports it if it ends before its size: another program shortened it. */
+/**
+ * Reads a file into memory. Returns null if the archive ends inside it, and reports it if it is too
+ * large, or ends before its size because another program shortened it.
+ */
 export async function readWhole(
   file: PackageFile,
   findings: FindingList,
-  limit: number,
+  maxBytes: number,
+  tooLarge: FindingCode,
 ): Promise<Buffer | null> {
-  const wanted = Math.min(file.size, limit);
-  const bytes = await readRegion(file, 0, wanted);
-  const problem = shortRead(bytes.length, wanted);
+  if (!file.complete) return null;
+  if (file.size > maxBytes) {
+    const message = `${file.size} bytes, more than ${maxBytes / 2 ** 20} MiB`;
+    findings.add(tooLarge, file.name, message);
+    return null;
+  }
+  const bytes = await readRegion(file, 0, file.size);
+  const problem = shortRead(bytes.length, file.size);
   if (problem !== null) findings.add('size-mismatch', file.name, problem);
   return problem === null ? bytes : null;
 }

@@ -8,36 +8,50 @@ import {
   readCheck,
   runChecks,
 } from './checks.ts';
-import { type FileReference, readDescriptor } from './descriptor.ts';
+import { type Envelope, type FileReference, readDescriptor } from './descriptor.ts';
 import { checkDisks } from './disks.ts';
-import { matchManifest, parseManifest, readManifest } from './manifest.ts';
+import type { Finding } from './findings.ts';
+import { type Manifest, matchManifest, parseManifest, readManifest } from './manifest.ts';
 import { candidateNames, similarTo } from './names.ts';
 import { type PackageFile, placeOf } from './package-file.ts';
 import { openPackage, type PackageSource } from './package-source.ts';
 import { checkEnds, resolveReferences } from './references.ts';
-import { verifySignature } from './signature.ts';
+import { type Signature, verifySignature } from './signature.ts';
 import { type Packed, unpackCheck } from './unpack.ts';
 
-export type PackageSummary = CheckedPackage['summary'];
+export interface CheckedPackage {
+  readonly summary: PackageSummary;
+  /** The files to upload, the descriptor last: an archive itself, else all that belongs to a descriptor. */
+  readonly files: readonly Pick<PackageFile, 'name' | 'path'>[];
+  /** For each file but those that were parsed. */
+  readonly checks: readonly FileCheck[];
+}
+
+export interface PackageSummary extends Omit<Envelope, 'references'> {
+  readonly kind: 'ova' | 'ovf';
+  readonly file: string;
+  /** The existing files, the descriptor first. */
+  readonly files: readonly ListedFile[];
+  readonly manifest: Manifest | null;
+  readonly certificate: string | null;
+  /** Null if there is none, or it is wrong, which is a finding. */
+  readonly signature: Signature | null;
+  readonly findings: readonly Finding[];
+}
+
+interface ListedFile {
+  readonly name: string;
+  readonly size: number;
+  readonly role: 'descriptor' | 'manifest' | 'certificate' | 'referenced' | 'other';
+}
+
 /** A package of which every byte was read. */
-export type ReadPackage = PackageSummary & {
+export interface ReadPackage extends PackageSummary {
   /** Files without a digest that were unpacked to their end. */
   readonly unpacked: readonly string[];
   /** Files whose content nothing proves. */
   readonly onlyRead: readonly string[];
-};
-export type CheckedPackage = Awaited<ReturnType<typeof checkPackage>>;
-
-/** What a package has if its descriptor is missing or unreadable. */
-const NOTHING = {
-  ovfVersion: null,
-  products: [],
-  systems: [],
-  disks: [],
-  networks: [],
-  deploymentOptions: [],
-  references: [],
-};
+}
 
 /** A broken package has findings and throws nothing. @throws the file system's error, or the reason of the signal */
 export async function readPackage(file: string, options: CheckOptions = {}): Promise<ReadPackage> {
@@ -53,13 +67,25 @@ export async function readPackage(file: string, options: CheckOptions = {}): Pro
   };
 }
 
-/** @throws as readPackage does */
-export async function checkPackage(file: string, options: CheckOptions) {
+/**
+ * Reads all but the bytes that only digests or unpacking prove. Each step adds findings:
+ *
+ * 1. Open the archive, or the folder of the descriptor.
+ * 2. Read the descriptor.
+ * 3. Find the files that it references, the manifest and the certificate.
+ * 4. Compare the members of an archive with these files, and their order.
+ * 5. Look into the disks, to know how to unpack them.
+ * 6. Read the manifest and verify its signature: its files are checked by their digests.
+ * 7. Choose how all other files are checked.
+ *
+ * @throws as readPackage does
+ */
+export async function checkPackage(file: string, options: CheckOptions): Promise<CheckedPackage> {
   const { signal, maxHardware } = options;
   signal?.throwIfAborted();
   const source = await openPackage(file, signal);
   const { kind, findings, descriptor } = source;
-  const { references, ...content } = (await readDescriptor(source, maxHardware)) ?? NOTHING;
+  const { references, ...content } = await readDescriptor(source, maxHardware);
   const resolved = await resolveReferences(references, source);
   const layout: PackageLayout = {
     ...source,
@@ -75,22 +101,20 @@ export async function checkPackage(file: string, options: CheckOptions) {
   const packed = await checkDisks(content.disks, resolved, findings, signal);
   const { manifest, signature, digests } = await checkManifest(layout, options);
   checkEnds(resolved, digests, findings);
+  const others = checkOthers(layout, digests, packed, signal);
   return {
     summary: {
       kind,
       file,
       ...content,
-      /** The existing files, the descriptor first. */
       files: listFiles(layout),
       manifest,
       certificate: layout.certificate?.name ?? null,
-      /** Null if there is none, or it is wrong, which is a finding. */
       signature,
       findings: findings.list(file),
     },
-    /** The files on the disk, the descriptor last: an archive itself, else all that belongs to a descriptor. */
     files: kind === 'ovf' ? ownFiles(layout, digests) : [{ name: basename(file), path: file }],
-    checks: [...digests, ...checkOthers(layout, digests, packed, signal)],
+    checks: [...digests, ...others],
   };
 }
 
@@ -111,32 +135,26 @@ function reportMissingManifest({ descriptor, manifest, certificate, findings }: 
 }
 
 /**
- * Reports members in another order than vm.ovf, vm.mf, vm.cert and then the files as they are referenced, or the latter
- * before vm.mf and vm.cert.
+ * Reports an archive in another order. The standard allows two, with the files as they are referenced:
+ *
+ *     vm.ovf, vm.mf, vm.cert, disk1, disk2
+ *     vm.ovf, disk1, disk2, vm.mf, vm.cert
  */
-function checkOrder({
-  descriptor,
-  manifest,
-  certificate,
-  referenced,
-  members,
-  findings,
-}: PackageLayout) {
+function checkOrder(layout: PackageLayout) {
+  const { descriptor, manifest, certificate, referenced, members, findings } = layout;
   const [first] = members;
   if (descriptor && first !== descriptor) {
     findings.add('descriptor-not-first', descriptor.name, `the archive starts with ${first?.name}`);
   }
-  const manifestFiles = [manifest, certificate].filter((file) => file !== null);
+  const proofs = [manifest, certificate].filter((file) => file !== null);
   const contents = referenced.filter((file) => file !== descriptor);
-  const allowed = new Set([...manifestFiles, ...contents]);
-  const alsoAllowed = new Set([...contents, ...manifestFiles]);
-  const actual = members.filter((member) => allowed.has(member));
-  const misplaced = findMisplaced(actual, allowed);
-  if (misplaced && findMisplaced(actual, alsoAllowed)) {
-    const message =
-      'the files are not in the order of the references, or manifest and certificate are not together';
-    findings.add('member-order', misplaced.name, message);
-  }
+  const usual = new Set([...proofs, ...contents]);
+  const actual = members.filter((member) => usual.has(member));
+  const misplaced = findMisplaced(actual, usual);
+  if (!misplaced || !findMisplaced(actual, new Set([...contents, ...proofs]))) return;
+  const message =
+    'the files are not in the order of the references, or manifest and certificate are not together';
+  findings.add('member-order', misplaced.name, message);
 }
 
 function findMisplaced(actual: readonly PackageFile[], order: ReadonlySet<PackageFile>) {
@@ -200,18 +218,17 @@ function ownFiles(
   return own.filter((each) => each !== null);
 }
 
-type Role = 'descriptor' | 'manifest' | 'certificate' | 'referenced' | 'other';
-
-function listFiles(layout: PackageLayout) {
-  const files = new Map<string, { name: string; size: number; role: Role }>();
-  const add = (role: Role, file: PackageFile | null) => {
+function listFiles(layout: PackageLayout): ListedFile[] {
+  const { descriptor, manifest, certificate, referenced, members } = layout;
+  const files = new Map<string, ListedFile>();
+  const add = (role: ListedFile['role'], file: PackageFile | null) => {
     if (file === null || files.has(file.name)) return;
     files.set(file.name, { name: file.name, size: file.size, role });
   };
-  add('descriptor', layout.descriptor);
-  add('manifest', layout.manifest);
-  add('certificate', layout.certificate);
-  for (const file of layout.referenced) add('referenced', file);
-  for (const file of layout.members) add('other', file);
+  add('descriptor', descriptor);
+  add('manifest', manifest);
+  add('certificate', certificate);
+  for (const file of referenced) add('referenced', file);
+  for (const file of members) add('other', file);
   return [...files.values()];
 }

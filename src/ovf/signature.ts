@@ -36,7 +36,7 @@ export async function verifySignature(
   findings: FindingList,
   { now, signal }: CheckOptions,
 ): Promise<Signature | null> {
-  const bytes = file.complete ? await readWhole(file, findings, MAX_FILE_BYTES) : null;
+  const bytes = await readWhole(file, findings, MAX_FILE_BYTES, 'certificate-syntax');
   if (bytes === null) return null;
   const report = ({ code, message }: Problem) => {
     findings.add(code, file.name, message);
@@ -80,21 +80,23 @@ interface SignatureFile {
   readonly certificates: readonly X509Certificate[];
 }
 
+/** Label, name and digits of `SHA256(vm.mf)= 3045…`. */
+const LINE = /^([\w-]+)[ \t]*\((.+)\)[ \t]*=[ \t]*((?:[0-9a-f]{2})*)$/i;
 const BEGIN = '-----BEGIN CERTIFICATE-----';
 
 function parseSignatureFile(bytes: Buffer): SignatureFile | Problem {
   const text = new TextDecoder().decode(bytes);
   if (bytes[0] === 0x30 || /-----BEGIN (PKCS7|CMS)-----/.test(text))
     return unverified('a CMS signature, which imgctl cannot verify');
-  const [, label = '', name = '', digits] = findLine(text) ?? [];
+  const lines = text.split('\n').filter((line) => line.length <= MAX_LINE_LENGTH);
+  const found = lines.map((line) => LINE.exec(line.trim())).find((each) => each !== null);
+  const [, label = '', name = '', digits] = found ?? [];
   if (digits === undefined) return syntax('no line such as SHA256(vm.mf)= digits');
-  if (digits.length % 2 === 1)
-    return syntax(`a signature with an odd number of digits: ${digits.length}`);
   const [, ...pieces] = text.split(BEGIN);
   if (pieces.length === 0) return syntax('no certificate in PEM format');
   if (pieces.length > MAX_CERTIFICATES) return syntax(`more than ${MAX_CERTIFICATES} certificates`);
-  const certificates = pieces.flatMap((piece) => parseCertificate(BEGIN + piece) ?? []);
-  if (certificates.length < pieces.length) return syntax('an unreadable certificate');
+  const certificates = parseCertificates(pieces.map((piece) => BEGIN + piece));
+  if (certificates === null) return syntax('an unreadable certificate');
   // OpenSSL 3 writes RSA-SHA2-256.
   const hash = label
     .toUpperCase()
@@ -104,20 +106,9 @@ function parseSignatureFile(bytes: Buffer): SignatureFile | Problem {
   return { hash, name, signature: Buffer.from(digits, 'hex'), certificates };
 }
 
-/** Label, name and digits of `SHA256(vm.mf)= 3045…`. */
-const LINE = /^([\w-]+)[ \t]*\((.+)\)[ \t]*=[ \t]*([0-9a-f]*)$/i;
-
-function findLine(text: string): RegExpExecArray | null {
-  for (const line of text.split('\n')) {
-    const found = line.length <= MAX_LINE_LENGTH ? LINE.exec(line.trim()) : null;
-    if (found) return found;
-  }
-  return null;
-}
-
-function parseCertificate(pem: string): X509Certificate | null {
+function parseCertificates(texts: readonly string[]): X509Certificate[] | null {
   try {
-    return new X509Certificate(pem);
+    return texts.map((text) => new X509Certificate(text));
   } catch {
     return null;
   }

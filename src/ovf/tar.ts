@@ -103,21 +103,18 @@ function isRegularFile(name: string, type: string, findings: FindingList): boole
 
 /** Checks that a second zero block follows the first, and then only some zeros. */
 async function checkEnd(archiveSize: number, offset: number, read: ReadWindow, report: ReportByte) {
-  if (offset + 2 * BLOCK > archiveSize) {
-    report('short-end-of-archive', offset, 'only one zero block at the end');
+  const end = offset + 2 * BLOCK;
+  if (end > archiveSize) report('short-end-of-archive', offset, 'only one zero block at the end');
+  if (archiveSize - end > MAX_PADDING) {
+    const message = `${counted(archiveSize - end, 'byte')} after the end of the archive`;
+    return report('trailing-data', offset, message);
   }
-  const after = archiveSize - offset - 2 * BLOCK;
-  const last = Math.min(archiveSize, archiveSize - after + MAX_PADDING);
-  for (let position = offset + BLOCK; position < last; position += WINDOW_SIZE) {
+  for (let position = offset + BLOCK; position < archiveSize; position += WINDOW_SIZE) {
     const bytes = await read(position, WINDOW_SIZE);
     if (isZero(bytes)) continue;
     const first = position + bytes.findIndex((byte) => byte !== 0);
     const rest = counted(archiveSize - first, 'byte');
     return report('trailing-data', first, `${rest} after the end of the archive`);
-  }
-  if (after > MAX_PADDING) {
-    const message = `${counted(after, 'byte')} after the end of the archive, starting with 1 MiB of zeros`;
-    report('trailing-data', offset, message);
   }
 }
 

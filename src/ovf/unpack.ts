@@ -7,28 +7,20 @@ import type { FileCheck } from './checks.ts';
 import { type GrainLayout, GrainReader } from './grains.ts';
 import type { PackageFile } from './package-file.ts';
 
-/** A stream-optimised disk, or a gzip file, which may have a stream-optimised disk inside. */
+/** How a file is unpacked, and the maximum number of bytes that it may unpack to. */
 export type Packed =
   | { readonly kind: 'grains'; readonly grains: GrainLayout; readonly maxBytes: number }
-  | ({ readonly kind: 'gzip' } & PackedGzip);
-
-interface PackedGzip {
-  /** Null if it has no stream-optimised disk inside. */
-  readonly grains: GrainLayout | null;
-  /** The maximum that it may unpack to. */
-  readonly maxBytes: number;
-  readonly mayBeEmpty: boolean;
-}
+  /** It may have a stream-optimised disk inside. */
+  | { readonly kind: 'gzip'; readonly grains: GrainLayout | null; readonly maxBytes: number };
 
 /** Bytes that are unpacked at a time, between which an interrupt counts. */
 const SLICE = 64 * 1024;
 
 export function unpackCheck(file: PackageFile, packed: Packed, signal?: AbortSignal): FileCheck {
   const start = (): ByteCheck => {
+    const { kind, grains, maxBytes } = packed;
     const reader =
-      packed.kind === 'gzip'
-        ? new GzipReader(packed)
-        : new GrainReader(packed.grains, packed.maxBytes);
+      kind === 'gzip' ? new GzipReader(grains, maxBytes) : new GrainReader(grains, maxBytes);
     return {
       async update(chunk) {
         for (let at = 0; at < chunk.length && !signal?.aborted; at += SLICE) {
@@ -47,7 +39,6 @@ export function unpackCheck(file: PackageFile, packed: Packed, signal?: AbortSig
  * calls back no write: what it left over must be padding of zeros, or the file is damaged.
  */
 class GzipReader implements ByteCheck {
-  readonly #packed: PackedGzip;
   readonly #grains: GrainReader | null;
   readonly #gunzip = createGunzip({ chunkSize: SLICE });
   readonly #closed = new Promise<void>((resolve) => this.#gunzip.once('close', resolve));
@@ -55,9 +46,7 @@ class GzipReader implements ByteCheck {
   #received = 0;
   #unpacked = 0;
 
-  constructor(packed: PackedGzip) {
-    const { grains, maxBytes } = packed;
-    this.#packed = packed;
+  constructor(grains: GrainLayout | null, maxBytes: number) {
     this.#grains = grains && new GrainReader(grains, maxBytes);
     this.#gunzip.on('error', ({ message }) => this.#fail(`damaged gzip: ${message}`));
     this.#gunzip.on('data', (bytes: Buffer) => {
@@ -81,7 +70,7 @@ class GzipReader implements ByteCheck {
     this.#gunzip.end();
     await this.#closed;
     if (this.#problem !== null) return this.#problem;
-    if (this.#unpacked === 0 && !this.#packed.mayBeEmpty) return 'unpacks to no bytes';
+    if (this.#unpacked === 0) return 'unpacks to no bytes';
     return this.#grains ? this.#grains.end() : null;
   }
 

@@ -58,20 +58,16 @@ describe('an archive', () => {
     ['cut in its manifest', ['truncated-member', 'missing-file'], inManifest],
     ['that ends in padding', ['no-end-of-archive', 'unreferenced-file?'], inPadding],
     ['that goes on with junk', ['bad-header'], then(Buffer.alloc(BLOCK, 'x'))],
-    ['with more zeros after its end', ['trailing-data'], then(Buffer.alloc(END + 2 ** 20 + 1))],
+    ['with 1 MiB of zeros after its end', [], then(Buffer.alloc(END + 2 ** 20))],
     ['with more after its end', ['trailing-data'], Buffer.concat([WHOLE, ENDLESS])],
   ])('%s has the findings %j', async (_, expected, archive) => {
     expect(codes(await readBytes(archive))).toEqual(expected);
   });
 
-  it.each([
-    ['1 MiB of zeros', 0, /^1048577 bytes after .*, starting with 1 MiB of zeros$/],
-    ['text', 'x', /^1048577 bytes after the end of the archive$/],
-  ])('with more than %s after its end says so', async (_, fill, message) => {
-    const { findings } = await readBytes(Buffer.concat([WHOLE, Buffer.alloc(2 ** 20 + 1, fill)]));
-    expect(findings).toMatchObject([
-      { code: 'trailing-data', message: expect.stringMatching(message) },
-    ]);
+  it('with more than 1 MiB after its end says how much', async () => {
+    const { findings } = await readBytes(Buffer.concat([WHOLE, Buffer.alloc(2 ** 20 + 1)]));
+    const message = '1048577 bytes after the end of the archive';
+    expect(findings).toMatchObject([{ code: 'trailing-data', message }]);
   });
 
   it.each([

@@ -35,9 +35,8 @@ it('readWhole reports a file that ends before its size', async () => {
   writeFileSync(path, 'short');
   const findings = new FindingList();
   const file = { name: 'vm.mf', path, offset: 0, size: 9, complete: true };
-  expect(await readWhole(file, findings, 100)).toBe(null);
+  expect(await readWhole(file, findings, 100, 'manifest-too-large')).toBe(null);
   expect(findings.list('')).toMatchObject([
     { code: 'size-mismatch', message: 'ends after 5 of 9 bytes' },
   ]);
-  expect(`${await readWhole({ ...file, size: 5 }, findings, 4)}`).toBe('shor');
 });

@@ -1,0 +1,108 @@
+// Warns about hardware that other programs refuse: drives without a place, newer versions, rare devices.
+
+import type { XmlElement } from '../xml.ts';
+import {
+  childrenOf,
+  familiesOf,
+  findSystems,
+  hasEmpty,
+  type Report,
+  settingOf,
+} from './elements.ts';
+
+/** Values of ResourceType in CIM: CD and DVD drives, floppies, hard disks. */
+const DRIVES = ['14', '15', '16', '17'];
+const CONTROLLERS = ['1', '5', '6', '7', '8', '9', '20', '23', '25'];
+
+interface Device {
+  readonly element: XmlElement;
+  readonly instance: string | null;
+}
+
+/**
+ * Reports drives without a place of their own at a controller: vSphere and VirtualBox refuse them.
+ * @param choices the items of each deployment option
+ */
+export function checkPlaces(choices: readonly (readonly Device[])[], report: Report): void {
+  const reported = new Set<XmlElement>();
+  for (const items of choices) {
+    const types = new Map(
+      items.map(({ instance, element }) => [instance, settingOf(element, 'ResourceType') ?? '']),
+    );
+    const taken = new Set<string>();
+    for (const { element } of items) {
+      if (!DRIVES.includes(settingOf(element, 'ResourceType') ?? '')) continue;
+      const place = placeOf(element);
+      const isTaken = place !== null && taken.has(place);
+      if (place !== null) taken.add(place);
+      const problem = isTaken ? `another drive has ${place}` : parentProblem(element, types);
+      if (problem === null || reported.has(element)) continue;
+      reported.add(element);
+      const name = settingOf(element, 'ElementName') ?? settingOf(element, 'Caption') ?? 'drive';
+      report('device-place', element, `${name}: ${problem}`);
+    }
+  }
+}
+
+/** In oVirt, the Parent of a disk is the image that it is based on. */
+const IMAGE_OF_OVIRT = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+/** @param types of all items, by instance */
+function parentProblem(
+  drive: XmlElement,
+  types: ReadonlyMap<string | null, string>,
+): string | null {
+  const parent = settingOf(drive, 'Parent');
+  if (parent === null) return hasEmpty(drive, 'Parent') ? 'its Parent is empty' : null;
+  if (IMAGE_OF_OVIRT.test(parent)) return null;
+  const type = types.get(parent);
+  if (type === undefined) return `unknown Parent ${parent}`;
+  return CONTROLLERS.includes(type) ? null : `its Parent ${parent} is no controller`;
+}
+
+/** Returns `address 0 of Parent 4`; null if the item does not say it. */
+function placeOf(drive: XmlElement): string | null {
+  const parent = settingOf(drive, 'Parent');
+  const address = settingOf(drive, 'AddressOnParent');
+  if (parent === null || address === null || IMAGE_OF_OVIRT.test(parent)) return null;
+  return `address ${/^\d{1,9}$/.test(address) ? Number(address) : address} of Parent ${parent}`;
+}
+
+/** Values of ResourceType in CIM. Sound cards of VMware are 1, "other". */
+const RARE_DEVICES: ReadonlyMap<string, string> = new Map([
+  ['22', 'a parallel port'],
+  ['23', 'a USB controller'],
+  ['35', 'a sound card'],
+]);
+
+/** Reports systems for newer versions of VMware than this, and devices that are rarely supported. */
+export function checkHardware(root: XmlElement, maxHardware: number, report: Report): void {
+  for (const { element } of findSystems(root)) {
+    const [section] = childrenOf(element, 'VirtualHardwareSection');
+    if (section === undefined) continue;
+    checkVersion(section, maxHardware, report);
+    for (const item of childrenOf(section, 'Item')) {
+      const subtype = settingOf(item, 'ResourceSubType') ?? '';
+      const type = settingOf(item, 'ResourceType') ?? '';
+      const device = /soundcard/i.test(subtype) ? 'a sound card' : RARE_DEVICES.get(type);
+      if (device === undefined) continue;
+      report('unsupported-device', item, `${device} (${subtype || type})`);
+    }
+  }
+}
+
+function checkVersion(section: XmlElement, maxHardware: number, report: Report): void {
+  const families = familiesOf(section);
+  if (families.length === 0) return;
+  const [system = section] = childrenOf(section, 'System');
+  const versions = families.flatMap((family) => /^vmx-0*(\d{1,4})$/i.exec(family)?.[1] ?? []);
+  const names = families.join(', ');
+  if (versions.length === 0) {
+    const message = `${names}, no vmx version to compare with vmx-${maxHardware}`;
+    report('other-hardware', system, message);
+    return;
+  }
+  // A system that lists several runs on any of them.
+  if (versions.some((version) => Number(version) <= maxHardware)) return;
+  report('newer-hardware', system, `${names}, newer than vmx-${maxHardware}`);
+}
