@@ -26,15 +26,11 @@ interface ListWriter {
 
 /**
  * Returns a writer of rows. A table without rows is empty: the command prints a note instead.
- * @param isOne one row is a record: keys and values in a table, an object in a document; bare values are a list
+ * @param isOne one row is a record: keys and values in a table, an object in a document
  */
 export function listWriter(output: Output, place: Place, isOne = false): ListWriter {
   const { shape, options } = output;
-  const { sink } = place;
-  if (shape.kind === 'stream') {
-    const entry = (row: Row) => shape.entry(output.data(row));
-    return { write: (rows) => writeText(sink, mapped(rows, entry), escapeInJson), async end() {} };
-  }
+  if (shape.kind === 'stream') return streamWriter(shape.entry, output, place.sink);
   if (shape.kind === 'table' && (isOne || options.isRecord)) return recordWriter(output, place);
   const all: Row[] = [];
   return {
@@ -42,27 +38,18 @@ export function listWriter(output: Output, place: Place, isOne = false): ListWri
       for (const row of rows) all.push(row);
     },
     async end(meta) {
-      const [first] = all;
-      if (isOne && !first) return;
-      switch (shape.kind) {
-        case 'table':
-          return writeTables(all, output, place);
-        case 'lines':
-          return writeText(sink, linesOf(shape.line, all, output, sink.isTTY));
-        case 'bare': {
-          const line = (row: Row) => tsvLine([output.cell(shape.column, row)], sink.isTTY);
-          return writeText(sink, mapped(all, line));
-        }
-        case 'values':
-          return writeValues(shape.column, all, output, sink);
-        case 'document': {
-          const data = (row: Row) => output.data(row);
-          if (isOne && first && !output.isBare)
-            return writeText(sink, [await shape.record(data(first))]);
-          return writeText(sink, await shape.list(mapped(all, data), meta));
-        }
-      }
+      const [only] = all;
+      if (!isOne) await writeAll(all, output, place, meta);
+      else if (only) await writeOne(only, output, place);
     },
+  };
+}
+
+function streamWriter(entry: (value: unknown) => string, output: Output, sink: Sink): ListWriter {
+  const entryOf = (row: Row) => entry(output.data(row));
+  return {
+    write: (rows) => writeText(sink, mapped(rows, entryOf), escapeInJson),
+    async end() {},
   };
 }
 
@@ -82,49 +69,51 @@ function recordWriter(output: Output, { sink, terminal }: Place): ListWriter {
   };
 }
 
+async function writeOne(row: Row, output: Output, place: Place): Promise<void> {
+  const { shape, isBare } = output;
+  if (shape.kind !== 'document' || isBare) return writeAll([row], output, place);
+  await writeText(place.sink, [await shape.record(output.data(row))]);
+}
+
+async function writeAll(rows: readonly Row[], output: Output, place: Place, meta?: unknown) {
+  const { shape } = output;
+  const { sink } = place;
+  switch (shape.kind) {
+    case 'table':
+      return writeTables(rows, output, place);
+    case 'lines':
+      return writeText(sink, linesOf(shape.line, rows, output, sink.isTTY));
+    case 'document': {
+      const data = mapped(rows, (row) => output.data(row));
+      return writeText(sink, await shape.list(data, meta));
+    }
+    case 'bare': {
+      const cells = mapped(rows, (row) => output.cell(shape.column, row));
+      return writeText(sink, bareLines(cells, sink));
+    }
+    case 'values':
+      return writeText(sink, bareLines(valuesOf(shape.column, rows, output), sink));
+  }
+}
+
+/** Writes a table, or with `groupBy` one below each value of that column. */
 async function writeTables(rows: readonly Row[], output: Output, place: Place): Promise<void> {
-  const { groupBy } = output.options;
   if (rows.length === 0) return;
-  if (groupBy === undefined) return writeTable(rows, output, place);
+  const { sink, terminal, footer } = place;
+  const { groupBy } = output.options;
+  const { writeTable } = await import('./table.ts');
+  const write = async (some: readonly Row[]) => {
+    const fitted = terminal();
+    const hidden = await writeTable(sink, output, some, fitted);
+    if (fitted.width !== undefined) footer(hidden);
+  };
+  if (groupBy === undefined) return write(rows);
   let gap = '';
   for (const value of new Set(rows.map((row) => row[groupBy]))) {
-    await place.sink.write(`${gap}${printable(cellText(value))}\n`);
-    const group = rows.filter((row) => row[groupBy] === value);
-    await writeTable(group, output, place);
+    await sink.write(`${gap}${printable(cellText(value))}\n`);
+    await write(rows.filter((row) => row[groupBy] === value));
     gap = '\n';
   }
-}
-
-async function writeTable(rows: readonly Row[], output: Output, place: Place): Promise<void> {
-  const table = await import('./table.ts');
-  const terminal = place.terminal();
-  const hidden = await table.writeTable(place.sink, output, rows, terminal);
-  if (terminal.width !== undefined) place.footer(hidden);
-}
-
-/** Writes nothing if a value is missing. @throws ImgctlError not-found */
-async function writeValues(column: Column, rows: readonly Row[], output: Output, sink: Sink) {
-  const { name, type } = column;
-  // A list that is null counts as empty.
-  const isList = type.includes('array');
-  const values = rows.flatMap((row) =>
-    isList && row[name] === null ? [] : output.cell(column, row),
-  );
-  const missing = values.filter((value) => value === null).length;
-  if (missing > 0) {
-    const { length } = rows;
-    const message =
-      length === 1 ? `${name} has no value` : `${missing} of ${length} results have no ${name}`;
-    throw new ImgctlError('not-found', message, {
-      facts: output.hasColumnOptions
-        ? `use -c ${name} -o tsv --no-header`
-        : 'omit --get to see all fields',
-    });
-  }
-  await writeText(
-    sink,
-    values.map((value) => tsvLine([value], sink.isTTY)),
-  );
 }
 
 function* linesOf(line: Line, rows: readonly Row[], output: Output, onTerminal: boolean) {
@@ -134,6 +123,30 @@ function* linesOf(line: Line, rows: readonly Row[], output: Output, onTerminal: 
     const cells = columns.map((column) => output.cell(column, row));
     yield line(cells, onTerminal);
   }
+}
+
+/**
+ * Returns the value of each row, or the items of a list. A list that is null has no items.
+ * @throws ImgctlError not-found: another value is missing
+ */
+function valuesOf(column: Column, rows: readonly Row[], output: Output): readonly unknown[] {
+  const { name, type } = column;
+  const isEmptyList = (row: Row) => type.includes('array') && row[name] === null;
+  const values = rows.flatMap((row) => (isEmptyList(row) ? [] : output.cell(column, row)));
+  const missing = values.filter((value) => value === null).length;
+  if (missing === 0) return values;
+  const { length } = rows;
+  const message =
+    length === 1 ? `${name} has no value` : `${missing} of ${length} results have no ${name}`;
+  throw new ImgctlError('not-found', message, {
+    facts: output.hasColumnOptions
+      ? `use -c ${name} -o tsv --no-header`
+      : 'omit --get to see all fields',
+  });
+}
+
+function* bareLines(values: Iterable<unknown>, { isTTY }: Sink) {
+  for (const value of values) yield tsvLine([value], isTTY);
 }
 
 /** Maps each row when it is needed, so that the text of a long list is never in memory as a whole. */
