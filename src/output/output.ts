@@ -48,12 +48,12 @@ type Part = 'row' | 'fields' | 'value';
 /**
  * What a run prints of its rows:
  *
- *     asked     table                      csv, tsv                   json, ndjson, yaml
- *     nothing   the columns `shown`        the columns `cells`        every field
- *     -c a,b    a and b                    a and b                    a and b
- *     -q        an id per line             an id per line             bare ids: [7, 12]
- *     --urls    a URL per line             URLs below a header        bare URLs
- *     --get a   a value of a per line      a value of a per line      a value of a per line
+ *     asked     table                 csv, tsv              json, ndjson, yaml
+ *     nothing   the columns `shown`   the columns `cells`   every field
+ *     -c a,b    a and b               a and b               a and b
+ *     -q        an id per line        an id per line        bare ids: [7, 12]
+ *     --urls    a URL per line        a URL per line        bare URLs
+ *     --get a   a value per line      a value per line      a value per line
  */
 export class Output {
   /** How rows are written. */
@@ -99,7 +99,7 @@ export class Output {
     return this.options.trunc !== undefined;
   }
 
-  /** True if the value of the field is printed. A table shows texts, which may leave something out. */
+  /** True if the value of the field is printed. A table has texts, which may leave something out. */
   shows(field: string): boolean {
     const { kind } = this.shape;
     if (kind === 'table') return false;
@@ -157,7 +157,7 @@ interface Choice {
   readonly part: Part;
 }
 
-/** Reads the table of Output from below: the first option that was given counts. @throws ImgctlError usage: no such column */
+/** Finds what was asked in the table of Output, from below. @throws ImgctlError usage: no such column */
 function choose(
   columns: readonly Column[],
   options: OutputOptions,
@@ -176,16 +176,13 @@ function choose(
     const column = named(parseChoice(get, { noun: 'field', valid, where: `--get '${get}'` }));
     return { shape: { kind: 'values', column }, printed: [column], part: 'value' };
   }
-  const bare = (column: Column): Shape => ({ kind: 'bare', column });
-  if (urls) {
-    const isTable = shape.kind === 'table';
-    return { shape: isTable ? bare(URL_COLUMN) : shape, printed: [URL_COLUMN], part: 'value' };
-  }
-  const id = columns.find(({ isId }) => isId);
-  if (quiet && id) {
-    // Not csv or tsv either, as scripts loop over ids.
+  const id = quiet ? columns.find(({ isId }) => isId) : undefined;
+  const only = urls ? URL_COLUMN : id;
+  if (only) {
+    // Not csv or tsv either, as scripts loop over ids and URLs.
     const isText = shape.kind === 'table' || shape.kind === 'lines';
-    return { shape: isText ? bare(id) : shape, printed: [id], part: 'value' };
+    const bare: Shape = { kind: 'bare', column: only };
+    return { shape: isText ? bare : shape, printed: [only], part: 'value' };
   }
   if (chosen) {
     const names = parseColumns(chosen.join(','), '--columns', valid, stored);

@@ -7,14 +7,13 @@ import { printable } from './text.ts';
 
 export interface Progress {
   /**
-   * Says what the run is doing.
-   * @param text for lines, if it has changed and is not empty
-   * @param describe the same with details, such as the elapsed time; called for each frame of a spinner, and for a line
-   *   each 30 s, with what was last said to have stalled since the line before
+   * Says what the run is doing. Lines are written when the text changes, unless it is empty; after
+   * 30 s without a change, what `describe` returns. A spinner calls `describe` for each frame.
+   * @param describe returns the text with details, such as the elapsed time [the text]
    * @returns false if nothing shows it
    */
   update(text: string, describe?: Describe): boolean;
-  /** Says which response is waited for. Returns true if a line is shown now, or again in 30 s. */
+  /** Says which response is waited for. @returns true if a line shows now, or within 30 s, that the run waits */
   stalled(text: string): boolean;
   /** Erases the line while something else is written to the same terminal; one call at a time. */
   withoutSpinner<Result>(write: () => Promise<Result>): Promise<Result>;
@@ -22,6 +21,7 @@ export interface Progress {
   stop(): Promise<void>;
 }
 
+/** @param stalled the response that a run waits for, if that was said since the last line */
 export type Describe = (stalled?: string) => string;
 
 export const NO_PROGRESS: Progress = {

@@ -46,7 +46,7 @@ type Paint = (text: string) => string;
 type Role = 'heading' | 'id' | 'faint' | 'hint' | 'good' | 'waiting' | 'bad';
 export type Style = Readonly<Record<Role, Paint>>;
 
-export const PLAIN: Style = {
+export const UNSTYLED: Style = {
   heading: String,
   id: String,
   faint: String,
@@ -57,7 +57,7 @@ export const PLAIN: Style = {
 };
 
 export async function loadStyle({ color }: Pick<Terminal, 'color'>): Promise<Style> {
-  if (!color) return PLAIN;
+  if (!color) return UNSTYLED;
   const { Chalk } = await import('chalk');
   // An explicit level, as chalk itself ignores NO_COLOR and --color.
   const { bold, cyan, dim, green, yellow, red } = new Chalk({ level: 1 });

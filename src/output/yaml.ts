@@ -18,8 +18,8 @@ const NUMBER: ScalarTag = {
     ),
 };
 
-/** A text is plain only if it is ASCII: parsers differ in tabs, U+0085 and U+2028, and in `=`. */
-const PLAIN = /^(?!=$)[ -~]*$/;
+/** A text needs no quotes only if it is ASCII: parsers differ in tabs, U+0085 and U+2028, and in `=`. */
+const UNQUOTED = /^(?!=$)[ -~]*$/;
 
 export function yamlText(value: unknown): string {
   const document = new Document(value, {
@@ -29,7 +29,7 @@ export function yamlText(value: unknown): string {
   });
   visit(document, {
     Scalar(_, scalar) {
-      const isQuoted = typeof scalar.value === 'string' && !PLAIN.test(scalar.value);
+      const isQuoted = typeof scalar.value === 'string' && !UNQUOTED.test(scalar.value);
       if (isQuoted) scalar.type = 'QUOTE_DOUBLE';
     },
   });
