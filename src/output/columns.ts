@@ -1,10 +1,10 @@
-// Columns: fields of JSON output that say themselves how tables show them; and their names, as users choose them.
+// Columns: fields of data, how tables show them, and their names as users choose them.
 
 import { parseChoice } from '../choices.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
-/** A field of JSON output, which is a column of tables. */
+/** A field of data, which is a column of tables. */
 export interface Column extends Traits {
   readonly name: string;
   /** Its JSON types, such as `string or null`. */
@@ -13,19 +13,23 @@ export interface Column extends Traits {
 }
 
 interface Traits {
-  /** -q prints the first one alone. Part of an id is another id, so it is not cut unless `cut` says so. */
+  /**
+   * -q prints the first id alone. Part of an id is another id, so ids are not cut unless `cut` is set.
+   */
   readonly isId?: boolean;
   /** --time formats it. */
   readonly isTime?: boolean;
   /** Its words are green, yellow or red. */
   readonly isState?: boolean;
-  /** Where a table that is too wide cuts its texts; times, states, ids and numbers are not cut [middle]. */
+  /**
+   * Where a table that is too wide cuts the texts [middle]. Times, states and numbers are never cut.
+   */
   readonly cut?: 'middle' | 'end';
-  /** A table that is too wide hides it, those of the lowest number first. */
+  /** A table that is too wide hides columns with a number, the lowest first. */
   readonly hides?: number | undefined;
-  /** The column is not hidden if values of this other column repeat. */
+  /** The column is not hidden if two rows have the same value in the column of this name. */
   readonly distinguishes?: string;
-  /** Computes the value from the row. It is shown only if -c or --get asks for it. */
+  /** Computes the value from the row. Only -c and --get show such a column. */
   readonly value?: (row: Row, now: number) => unknown;
   /** Returns what a table shows instead of the value. */
   readonly text?: (value: unknown, now: number, row: Row) => unknown;
@@ -43,7 +47,10 @@ export function pick(columns: readonly Column[], ...names: readonly string[]): C
   return columns.filter(({ name }) => names.includes(name));
 }
 
-/** Parses names of columns, separated by commas, or `all`, which are these. @throws ImgctlError usage */
+/**
+ * Parses names of columns, such as `id,name`. `all` are the names `all`.
+ * @param where the option, such as `--columns`. @throws ImgctlError usage
+ */
 export function parseColumns<Name extends string>(
   text: string,
   where: string,

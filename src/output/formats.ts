@@ -1,4 +1,4 @@
-// The output formats: a row for each, with its meaning and how it is written. Tables are written by writers.ts.
+// The output formats: a row for each, with its meaning and how it is written (tables: by table.ts).
 
 import { stringify } from '../json.ts';
 import type { Column } from './columns.ts';
@@ -7,7 +7,7 @@ import { cellText, jsonText, printable } from './text.ts';
 /** Returns the line of a row, or of the header above all. */
 export type Line = (cells: readonly unknown[], onTerminal: boolean) => string;
 
-/** How rows are written: as their format says, or as bare values of one column. */
+/** How rows are written: as their format says, or as the values of one column. */
 export type Shape =
   /** Padded columns, or keys and values of each row. */
   | { readonly kind: 'table' }
@@ -20,8 +20,6 @@ export type Shape =
       list(values: Iterable<unknown>, meta: unknown): Iterable<string> | Promise<Iterable<string>>;
       record(value: unknown): string | Promise<string>;
     }
-  /** -q or --urls: a line per row, also if it has no value. */
-  | { readonly kind: 'bare'; readonly column: Column }
   /** --get: a line per value, or per item of a list. A missing value is an error. */
   | { readonly kind: 'values'; readonly column: Column };
 

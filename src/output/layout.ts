@@ -175,14 +175,13 @@ function hasRepeats(texts: readonly string[]): boolean {
   return new Set(texts).size < texts.length;
 }
 
-/** Cuts the widest columns to one maximum, the largest that fits. @returns undefined without room */
+/** Cuts the widest columns to the largest maximum that fits. @returns undefined without room */
 function cutColumns(
   columns: readonly TableColumn[],
   room: number,
   unicode: boolean,
 ): readonly TableColumn[] | undefined {
   if (columns.length === 0) return undefined;
-  if (cellsOf(columns) <= room) return columns;
   for (let max = room; max >= MIN_CUT_WIDTH; max -= 1) {
     if (cellsOf(columns, max) > room) continue;
     return columns.map((column) => cutColumn(column, cutWidth(column, max), unicode));
@@ -211,15 +210,13 @@ function cutColumn(column: TableColumn, width: number, unicode: boolean): TableC
 const MAX_COMPARED = 200;
 
 /**
- * Returns how much of the start of each text stays when it is cut, so that as many texts as possible
- * differ, or else as many without their numbers. In 21 cells, debian-12-generic-amd64-20250501.ova
- * and the same of genericcloud are both debian-1…20250501.ova with the usual 8 cells, and differ from
- * 18 cells on.
+ * Returns how many cells of the start stay when texts are cut, so that most of them still differ, also
+ * without their numbers. In 21 cells, debian-12-generic-amd64-20250501.ova and the same of
+ * genericcloud are both debian-1…20250501.ova with the usual 8 cells, and differ from 18 cells on.
  */
 function headFor(texts: readonly string[], width: number, unicode: boolean): number {
   const usual = usualHead(width);
   const distinct = [...new Set(texts.slice(0, MAX_COMPARED))];
-  if (distinct.every((text) => displayWidth(text) <= width)) return usual;
   const series = (text: string) => text.replace(/\d+/g, '#');
   const countWith = (head: number) => {
     const shown = distinct.map((text) => cutMiddle(text, width, unicode, head));

@@ -18,7 +18,7 @@ export interface ErrorFormat {
   readonly style?: Style;
   /** Returns the hint that facts stand for [their text]. */
   readonly hintOf?: (facts: string | Facts) => string;
-  /** Cells per line of a terminal, where all but hints and notes, which users copy, is wrapped between words. */
+  /** Cells per line of a terminal. Hints and notes, which users copy, are not wrapped. */
   readonly width?: number | undefined;
 }
 
@@ -50,7 +50,7 @@ export function formatError(error: ImgctlError, format: ErrorFormat): string {
   return text + trace.join('');
 }
 
-/** Returns the text of a notice likewise. @param mark starts it instead of the name of the program */
+/** Returns the text of a notice. @param mark begins it instead of the name of the program */
 export function formatNotice(
   kind: NoticeKind,
   notice: Notice,

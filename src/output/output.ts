@@ -76,7 +76,7 @@ export class Output {
     this.shape = shape;
     this.columns = printed;
     this.hasNotes = settings.format === 'table';
-    this.options = options;
+    this.options = part === 'value' ? { ...options, header: false } : options;
     this.#part = part;
     this.#now = settings.now;
     // An invalid format of times fails only a command that has times.
@@ -99,7 +99,7 @@ export class Output {
     return this.options.trunc !== undefined;
   }
 
-  /** True if the value of the field is printed. A table has texts, which may leave something out. */
+  /** True if the field is printed whole. The texts of a table may leave something out. */
   shows(field: string): boolean {
     const { kind } = this.shape;
     if (kind === 'table') return false;
@@ -157,7 +157,7 @@ interface Choice {
   readonly part: Part;
 }
 
-/** Finds what was asked in the table of Output, from below. @throws ImgctlError usage: no such column */
+/** Reads the table of Output from below: the first row that was asked for. @throws ImgctlError */
 function choose(
   columns: readonly Column[],
   options: OutputOptions,
@@ -179,10 +179,9 @@ function choose(
   const id = quiet ? columns.find(({ isId }) => isId) : undefined;
   const only = urls ? URL_COLUMN : id;
   if (only) {
-    // Not csv or tsv either, as scripts loop over ids and URLs.
+    // No quotes of csv either, as scripts loop over ids and URLs.
     const isText = shape.kind === 'table' || shape.kind === 'lines';
-    const bare: Shape = { kind: 'bare', column: only };
-    return { shape: isText ? bare : shape, printed: [only], part: 'value' };
+    return { shape: isText ? FORMATS.tsv.shape : shape, printed: [only], part: 'value' };
   }
   if (chosen) {
     const names = parseColumns(chosen.join(','), '--columns', valid, stored);
@@ -194,7 +193,7 @@ function choose(
   return { shape, printed: (usual ?? stored).map(named), part: 'row' };
 }
 
-/** Tables show times for people; all other formats, and --get, for programs. @throws ImgctlError usage */
+/** Tables have times for people, other formats and --get for programs. @throws ImgctlError usage */
 function timeStyle(
   { format, time: setting }: OutputSettings,
   { time, get }: OutputOptions,

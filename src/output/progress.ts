@@ -13,7 +13,7 @@ export interface Progress {
    * @returns false if nothing shows it
    */
   update(text: string, describe?: Describe): boolean;
-  /** Says which response is waited for. @returns true if a line shows now, or within 30 s, that the run waits */
+  /** Says which response the run waits for. @returns true if it is shown now, or within 30 s */
   stalled(text: string): boolean;
   /** Erases the line while something else is written to the same terminal; one call at a time. */
   withoutSpinner<Result>(write: () => Promise<Result>): Promise<Result>;
@@ -118,7 +118,7 @@ export function createSpinner(
       discardStdin: false,
       hideCursor: false,
       isEnabled: true,
-      // Called for each frame: the text may hold the elapsed time, and the window may change its width.
+      // Called for each frame, as the text may have the elapsed time, and the width may change.
       prefixText() {
         // ora would erase lines without end in a window of 0 columns.
         if (spinner && !(stream.columns > 0)) spinner.isSilent = true;

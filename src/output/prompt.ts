@@ -10,7 +10,10 @@ const CTRL_U = '\u0015';
 const CTRL_W = '\u0017';
 const CTRL_BACKSLASH = '\u001c';
 
-/** Beginnings of the sequences that keys send: ECMA-48's CSI, SS3, and the F1 to F5 of the Linux console. */
+/**
+ * The beginning of a sequence that a key sends, and a whole one: ECMA-48's CSI (`\e[1;5C`), SS3 (`\eOP`)
+ * and F1 to F5 of the Linux console (`\e[[A`).
+ */
 const SEQUENCE_SO_FAR = /^\u001b(?:\[(?:\[|[ -?]{0,30})|O)?$/;
 const WHOLE_SEQUENCE = /^\u001b(?:\[(?:\[[A-E]|[ -?]{0,30}[@-Z\\-~])|O[ -~])$/;
 
@@ -18,8 +21,8 @@ const WHOLE_SEQUENCE = /^\u001b(?:\[(?:\[[A-E]|[ -?]{0,30}[@-Z\\-~])|O[ -~])$/;
 const MAX_ATTEMPTS = 3;
 
 /**
- * Prompts on stderr, or on the terminal if stderr is redirected, and reads one line from the terminal.
- * @throws ImgctlError interrupted (Ctrl-C), quit (Ctrl-\\), usage (no terminal, end of input, or empty lines), hangup
+ * Prompts on stderr, or on the terminal if stderr is redirected, and reads a line from the terminal.
+ * @throws ImgctlError interrupted (Ctrl-C), quit (Ctrl-\\), hangup, or usage: no terminal or no input
  */
 export async function ask(
   io: Io,

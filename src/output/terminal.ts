@@ -14,7 +14,7 @@ export interface Terminal {
   readonly unicode: boolean;
 }
 
-/** `--color` beats NO_COLOR, which beats FORCE_COLOR, which beats TERM=dumb; an empty variable is unset. */
+/** For colour, --color counts before NO_COLOR, FORCE_COLOR and TERM=dumb; empty variables are unset. */
 export function decideTerminal(sink: Sink, env: Io['env'], color: ColorChoice = 'auto'): Terminal {
   const dumb = env.TERM === 'dumb';
   const width = sink.isTTY && Number(sink.columns) > 0 ? sink.columns : undefined;

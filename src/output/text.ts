@@ -6,8 +6,8 @@ import { stringify, yieldToEventLoop } from '../json.ts';
 /** Needs no escapes, and has as many cells as characters. */
 export const ASCII = /^[ -~]*$/;
 
-// DEL, C1 controls, line separators, marks that reorder text, invisible characters and lone surrogates.
-// Without joiners and variation selectors, which emoji and many scripts need.
+// DEL, C1 controls, line separators, marks that reorder text, invisible characters, lone surrogates.
+// Not joiners and variation selectors, which emoji and many scripts need.
 const BEYOND_C0 =
   '\\u007f-\\u009f\\u00ad\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180e\\u200b\\u200e\\u200f\\u2028-\\u202e' +
   '\\u2060-\\u206f\\u3164\\ud800-\\udfff\\ufeff\\uffa0\\ufff0-\\ufffb\\ufffe\\uffff' +
@@ -52,9 +52,9 @@ export function jsonText(value: unknown, indent: number): string {
 const CHUNK = 64 * 1024;
 
 /**
- * Writes pieces of text in chunks, each after the sink has accepted the one before. The event loop turns between
- * two chunks, so that Ctrl-C and deadlines work.
- * @param safe applied to each chunk: for long lists that takes less time and memory than piece by piece
+ * Writes pieces of text in chunks, each after the sink has accepted the one before. The event loop
+ * turns between two chunks, so that Ctrl-C and deadlines work.
+ * @param safe applied to each chunk, which takes less time and memory than piece by piece
  */
 export async function writeText(
   sink: Sink,
@@ -73,7 +73,8 @@ export async function writeText(
 }
 
 /**
- * Wraps the text at this width; a longer word gets its own line. @param indent begins each line but the first
+ * Wraps the text at this width; a longer word gets its own line.
+ * @param indent begins each line but the first
  * @param cellsOf measures a word; without it, characters count, as string-width takes time to load
  */
 export function wrapWords(

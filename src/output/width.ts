@@ -11,12 +11,12 @@ export function displayWidth(text: string): number {
   return ASCII.test(text) ? text.length : stringWidth(text);
 }
 
-/** Cells of the start that stay, unless others tell more: the end holds the release and the build. */
+/** Returns the cells of the start that usually stay: the end has the release and the build. */
 export function usualHead(width: number): number {
   return Math.max(MIN_HEAD, Math.ceil((width - 1) / 3));
 }
 
-/** Cuts a text that is wider than `width` cells in the middle. @param start cells of its start that stay, if they fit */
+/** Cuts a text in the middle to fit `width` cells. @param start cells of its start that stay, if they fit */
 export function cutMiddle(
   text: string,
   width: number,

@@ -87,12 +87,11 @@ async function writeAll(rows: readonly Row[], output: Output, place: Place, meta
       const data = mapped(rows, (row) => output.data(row));
       return writeText(sink, await shape.list(data, meta));
     }
-    case 'bare': {
-      const cells = mapped(rows, (row) => output.cell(shape.column, row));
-      return writeText(sink, bareLines(cells, sink));
+    case 'values': {
+      const values = valuesOf(shape.column, rows, output);
+      const lines = values.map((value) => tsvLine([value], sink.isTTY));
+      return writeText(sink, lines);
     }
-    case 'values':
-      return writeText(sink, bareLines(valuesOf(shape.column, rows, output), sink));
   }
 }
 
@@ -117,8 +116,8 @@ async function writeTables(rows: readonly Row[], output: Output, place: Place): 
 }
 
 function* linesOf(line: Line, rows: readonly Row[], output: Output, onTerminal: boolean) {
-  const { columns } = output;
-  if (output.options.header !== false) yield line(namesOf(columns), onTerminal);
+  const { columns, options } = output;
+  if (options.header !== false) yield line(namesOf(columns), onTerminal);
   for (const row of rows) {
     const cells = columns.map((column) => output.cell(column, row));
     yield line(cells, onTerminal);
@@ -145,11 +144,7 @@ function valuesOf(column: Column, rows: readonly Row[], output: Output): readonl
   });
 }
 
-function* bareLines(values: Iterable<unknown>, { isTTY }: Sink) {
-  for (const value of values) yield tsvLine([value], isTTY);
-}
-
-/** Maps each row when it is needed, so that the text of a long list is never in memory as a whole. */
+/** Maps each row when it is needed: the text of a long list is never in memory as a whole. */
 function* mapped<Result>(rows: readonly Row[], map: (row: Row) => Result) {
   for (const row of rows) yield map(row);
 }
