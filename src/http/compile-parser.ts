@@ -1,8 +1,7 @@
 // Keeps V8 of Node 20 from optimising undici's parser, which costs each command 80 ms of CPU time.
 
-// Node 20 only, until the line below: undici compiles its parser when it gets its first socket, and
-// meanwhile V8 has to compile without optimising. All flags are set back, as V8 refuses stored code
-// while any of them differs.
+// undici compiles its parser when it gets its first socket. All flags are set back, as V8 refuses
+// stored code while any of them differs.
 const QUICK = ['--no-wasm-lazy-compilation', '--liftoff-only'];
 const NORMAL = [
   '--wasm-lazy-compilation',
@@ -24,4 +23,3 @@ export function withoutOptimising(handOver: () => void): void {
     for (const flag of NORMAL) v8?.setFlagsFromString(flag);
   }
 }
-// ---

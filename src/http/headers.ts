@@ -40,12 +40,16 @@ function serverTime({ headers, receivedAt }: ResponseHead): number {
   return httpDate(headers.date ?? '') ?? receivedAt;
 }
 
+/** Such as "Sun, 06 Nov 1994 08:49:37 GMT", or "Sun Nov  6 08:49:37 1994" without a zone. */
+const DATE_IN_WORDS = /^[a-z]{3,9},? .*\d\d:\d\d:\d\d(?<zone> *(gmt|utc|z|[+-]\d{4}))?/i;
+/** Such as "1994-11-06T08:49:37Z". */
+const ISO_DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d.*(Z|[+-]\d\d:?\d\d)$/i;
+
 /** Parses a date in any of HTTP's three formats (GMT by default) or ISO 8601. */
 export function httpDate(text: string): number | undefined {
   const trimmed = text.trim();
-  const inWords = /^[a-z]{3,9},? .*\d\d:\d\d:\d\d(?<zone> *(gmt|utc|z|[+-]\d{4}))?/i.exec(trimmed);
-  if (!inWords && !/^\d{4}-\d\d-\d\dT\d\d:\d\d.*(Z|[+-]\d\d:?\d\d)$/i.test(trimmed))
-    return undefined;
+  const inWords = DATE_IN_WORDS.exec(trimmed);
+  if (!inWords && !ISO_DATE.test(trimmed)) return undefined;
   const date = Date.parse(inWords && !inWords.groups?.zone ? `${trimmed} GMT` : trimmed);
   return Number.isNaN(date) ? undefined : date;
 }

@@ -16,10 +16,7 @@ export interface RetryOptions {
   readonly onEvent?: ((event: HttpEvent) => void) | undefined;
 }
 
-/**
- * What follows an attempt: its response is returned, or the request is sent again in its turn, or
- * after a backoff.
- */
+/** What follows an attempt: its response, or the request again, in its turn or after a backoff. */
 type Next =
   | { readonly kind: 'return'; readonly response: HttpResponse }
   | { readonly kind: 'turn'; readonly asked: number }
@@ -72,12 +69,11 @@ interface State {
 /**
  * What follows a response, by the first row that fits:
  *
- *     404; 502 of a POST                       it is returned
- *     any, if retries are 0                    it is returned
- *     429 or 503, Retry-After: 3600            it is returned
- *     429, or 503 after a success in this run  it is sent again in its turn; after a minute without a success, returned
- *     503, 502 and others, without retries     it is returned
- *     503, 502 and others                      it is sent again after a backoff
+ *     404; 502 to a POST; any if `retries` is 0    it is returned
+ *     429 or 503 with Retry-After: 3600            it is returned
+ *     429, or 503 after a success in this run      in its turn, for up to a minute without a success
+ *     502, 503 and others after the last retry     it is returned
+ *     502, 503 and others                          again after a backoff
  */
 function afterResponse(
   { response, asked, isTooFast }: PacedResponse,

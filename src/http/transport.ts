@@ -82,9 +82,6 @@ interface Shared {
   hasResponded: boolean;
 }
 
-/** Informational responses (1xx) to one request. */
-const MAX_INFORMATIONAL = 1_000;
-
 function dispatch(shared: Shared, request: HttpRequest, head: RequestHead): Promise<HttpResponse> {
   const { method, signal, body } = request;
   signal.throwIfAborted();
@@ -97,11 +94,9 @@ function dispatch(shared: Shared, request: HttpRequest, head: RequestHead): Prom
 
 /** How far a request has come; follows the word "still" in the message of a timeout. */
 const WAITING_FOR = {
-  // Says how far the connection has come.
-  connecting: (shared: Shared) => shared.connector.stage.waitingFor,
-  sending: () => 'sending',
-  waiting: () => 'waiting for the response',
-  reading: () => 'reading the response',
+  sending: 'sending',
+  waiting: 'waiting for the response',
+  reading: 'reading the response',
 };
 
 /**
@@ -115,13 +110,12 @@ class ResponseHandler {
   readonly #reject: (reason: Error) => void;
   readonly #timer: NodeJS.Timeout;
   readonly #forgetSignal: () => void;
-  #state: keyof typeof WAITING_FOR | 'ended' = 'connecting';
+  #state: 'connecting' | keyof typeof WAITING_FOR | 'ended' = 'connecting';
   /** Aborts what is sent; undefined while there is no connection. */
   #controller: { abort(reason: Error): void } | undefined;
   #start: Pick<HttpResponse, 'status' | 'headers'> = { status: 0, headers: {} };
   readonly #chunks: Buffer[] = [];
   #heldBytes = 0;
-  #informational = 0;
 
   constructor(
     shared: Shared,
@@ -155,9 +149,7 @@ class ResponseHandler {
 
   onResponseStart(_controller: unknown, status: number, headers: ReceivedHeaders): void {
     this.#shared.hasResponded = true;
-    if (status < 200) this.#informational += 1;
-    const flaw = statusFlaw(status, this.#informational);
-    if (flaw) this.#failAsInvalid(flaw);
+    if (status < 100 || status > 599) this.#failAsInvalid(`the invalid status ${status}`);
     if (status < 200 || this.#state === 'ended') return;
     this.#state = 'reading';
     this.#start = { status, headers: joinHeaders(headers) };
@@ -203,11 +195,10 @@ class ResponseHandler {
     this.#heldBytes += chunk.length;
     this.#shared.bytesLeft -= chunk.length;
     if (this.#shared.bytesLeft >= 0) return true;
+    const { url } = this.#request;
     const { endpoint, maxBytes } = this.#shared.options;
-    const { of } = endpoint;
-    const message = tooLarge(this.#request.url, maxBytes, this.#heldBytes);
-    const hasQuery = this.#request.url.search !== '';
-    this.#failAsUnusable(message, { kind: 'too-large', of, hasQuery });
+    const facts = { kind: 'too-large', of: endpoint.of, hasQuery: url.search !== '' } as const;
+    this.#failAsUnusable(tooLarge(url, maxBytes, this.#heldBytes), facts);
     return false;
   }
 
@@ -216,11 +207,12 @@ class ResponseHandler {
   }
 
   #timeOut(): void {
-    if (this.#state === 'ended') return;
-    const waitingFor = WAITING_FOR[this.#state](this.#shared);
-    const isSent = this.#state !== 'connecting';
-    const { endpoint } = this.#shared.options;
-    this.#fail(timeoutError(this.#request, endpoint, waitingFor, isSent));
+    const state = this.#state;
+    if (state === 'ended') return;
+    const { options, connector } = this.#shared;
+    const isSent = state !== 'connecting';
+    const waitingFor = isSent ? WAITING_FOR[state] : connector.stage.waitingFor;
+    this.#fail(timeoutError(this.#request, options.endpoint, waitingFor, isSent));
   }
 
   #failAsInvalid(flaw: string, cause?: Error): void {
@@ -251,13 +243,6 @@ class ResponseHandler {
 /** undici reads neither a length that stands twice nor one beside chunks. */
 const LENGTH_FLAW =
   'an invalid Content-Length: it stands twice, beside Transfer-Encoding, or is wrong';
-
-/** Returns what is wrong with a status, or with the number of informational responses. */
-function statusFlaw(status: number, informational: number): string | undefined {
-  if (status < 100 || status > 599) return `the invalid status ${status}`;
-  if (informational <= MAX_INFORMATIONAL) return undefined;
-  return `${informational} responses, but no final one`;
-}
 
 /** @param heldBytes of this response alone */
 function tooLarge({ origin, pathname }: URL, maxBytes: number, heldBytes: number): string {

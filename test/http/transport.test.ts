@@ -101,7 +101,7 @@ it.each([
   [
     'to an unasked question',
     'HTTP/1.1 100 Continue\r\n\r\n',
-    /\d sent an unexpected 100 Continue$/,
+    /did not send a valid HTTP response: /,
   ],
   [
     'with status 099',
@@ -117,14 +117,9 @@ it.each([
   ],
   ['with a length and chunks', `${TWO_LENGTHS}${CHUNKED_1}`, /invalid Content-Length: it/],
   [
-    'after endless informational ones',
-    'HTTP/1.1 103 E\r\n\r\n'.repeat(2_000),
-    /sent 1001 responses, but no final one$/,
-  ],
-  [
     'in another protocol',
     'HTTP/1.1 101 S\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n',
-    /\d sent an unexpected 101 Switching Protocols$/,
+    /did not send a valid HTTP response: /,
   ],
 ])(
   'a response %s is an error without a retry, and leaves the outcome of a PATCH open',
