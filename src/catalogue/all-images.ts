@@ -1,4 +1,4 @@
-// Reads all images of the service: by id, or by page number if the service cannot filter or sort by id.
+// Reads all images of the service: by id, or by page number if it cannot filter or sort by id.
 
 import { type ImagePage, MAX_PAGES, type PageQuery } from '../api/images.ts';
 import { EVERYTHING } from '../query/query.ts';
@@ -9,7 +9,7 @@ import { NotByIdError, pagesById } from './pages-by-id.ts';
 import { incompleteList, pagesByNumber } from './pages-by-number.ts';
 import type { Service } from './service.ts';
 
-/** Returns a page, the first one unless a number says otherwise. @throws ImgctlError incomplete-list: too many */
+/** Returns the first page, or that of the number. @throws ImgctlError incomplete-list: too many */
 type ReadPage = (changes: Partial<PageQuery>, number?: number) => Promise<ImagePage>;
 
 /**
@@ -97,12 +97,13 @@ function readerBelow(readPage: ReadPage) {
 }
 
 /**
- * Called if fewer images come than were announced: the list has changed, or the service leaves some out. A service does
- * so if an image has no id, or if it compares ids as texts: 1250 then comes behind 999, and 99 is not below 500. So a filter
- * that all ids match must leave as many images as no filter:
+ * Called if fewer images come than were announced: the list has changed, or the service leaves some
+ * out, as an image has no id, or as it compares ids as texts: 1250 is then after 999, and 99 not
+ * below 500. So a filter that all ids match must find as many images as no filter. If the highest
+ * id is 999:
  *
- *     highest id of the first page 999, so filter=id,lt,1000   has the total of no filter: the list has changed
- *                                                              has a lower total: the service leaves images out
+ *     filter=id,lt,1000 has the total of no filter   the list has changed
+ *     filter=id,lt,1000 has a lower total            the service leaves images out
  *
  * @throws NotByIdError the service leaves images out
  */
@@ -117,7 +118,7 @@ async function requireChange(first: ImagePage, readPage: ReadPage): Promise<void
   if (withIds && withIds.total < all.total) throw new NotByIdError(leftOut);
 }
 
-/** @param refusal why the list cannot be read by id: the error if it cannot be read by number either */
+/** @param refusal why ids are refused: thrown if the list cannot be read by number either */
 async function readByNumber(readPage: ReadPage, sortsById: boolean, refusal: unknown) {
   const readState = async () => stateOf(await readPage({ perPage: 1 }));
   try {

@@ -14,7 +14,7 @@ import { type ListEnd, listCatalogue, listOnePage, type ReadOptions } from './se
 export interface Catalogue {
   readonly baseUrl: string;
   /**
-   * Yields every image that matches, each once, up to the limit: as the query sorts them, else the highest id first.
+   * Yields every image that matches, once, up to the limit, as the query sorts or by id.
    * @throws ImgctlError incomplete-list: images may be missing
    */
   images(
@@ -26,7 +26,7 @@ export interface Catalogue {
     query: Query,
     options?: ReadOptions,
   ): Promise<readonly ReceivedImage[] | undefined>;
-  /** Returns undefined if no image has the id. @throws ImgctlError not-found: the service says so */
+  /** Returns undefined if no image has the id. @throws ImgctlError not-found: from the service */
   getImage(id: number | string): Promise<ReceivedImage | undefined>;
 }
 
@@ -47,14 +47,14 @@ export function serviceCatalogue(
   return catalogue;
 }
 
-/** Section 4.4 leaves this resource open, so a service may not know it; nor an id that its database cannot hold. */
+/** A service may not have this resource, section 4.4, or refuse an id too large for a database. */
 async function getOrFind(client: Client, catalogue: Catalogue, id: number | string) {
   try {
     return await client.getImage(id);
   } catch (refusal) {
     if (!isRefusedRequest(refusal)) throw refusal;
     return findListed(catalogue, id).catch((error: unknown) => {
-      // If the list is refused too, the first refusal says more, unless it is only that the image does not exist.
+      // Of two refusals the first says more, unless it says that the image does not exist.
       const saysMore = isRefusedRequest(error) && !hasCode(refusal, 'not-found');
       throw saysMore ? refusal : error;
     });
@@ -70,7 +70,7 @@ async function findListed(catalogue: Catalogue, id: number | string) {
   return undefined;
 }
 
-/** The user's own images: the service lists them at once, unfiltered. Of several with one id, the last counts. */
+/** The user's own images, which are one page. Of several with one id, the last counts. */
 export function ownCatalogue(
   client: Pick<Client, 'listUserImages'>,
   baseUrl: string,

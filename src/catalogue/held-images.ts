@@ -8,8 +8,8 @@ import { ImgctlError } from '../errors.ts';
 const MAX_HELD_BYTES = 256 * 2 ** 20;
 
 /**
- * Adds an image, or replaces the one with its id: true then. Images without an id are different ones, even if they say the
- * same.
+ * Adds an image, or replaces the one with its id and returns true. Images without an id are
+ * different images even if they are equal.
  */
 export function addImage(images: Map<unknown, ReceivedImage>, image: ReceivedImage): boolean {
   const hasId = (image.id ?? null) !== null;

@@ -13,7 +13,7 @@ export function areDescending(ids: readonly number[], bound = Number.POSITIVE_IN
   return ids.every((id, at) => Number.isSafeInteger(id) && id < (ids[at - 1] ?? bound));
 }
 
-/** Returns the lowest id with more digits than the first of a page: 1000 for 250. As a text, it is before 250. */
+/** Returns the lowest id that has more digits than the first id of a page: 1000 for 250. */
 export function lowestLongerId({ images: [first = {}] }: ImagePage): number {
   return 10 ** `${idOf(first)}`.length;
 }

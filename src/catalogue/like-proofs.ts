@@ -1,4 +1,4 @@
-// Finds out, once in a run for each field, whether the service's `like` finds every value that contains the text.
+// Finds out, once in a run, whether the service's `like` finds every value that has a text in it.
 
 import type { Client } from '../api/client.ts';
 import type { ImagePage, PageQuery } from '../api/images.ts';
@@ -15,7 +15,8 @@ interface Probe {
 }
 
 /**
- * A service may mind the case of a `like`, or search for whole values only. So it must first find a value that it sent:
+ * A service may mind the case of a `like`, or search for whole values only. So it must first find a
+ * value that it sent:
  *
  *     a value on a page         Rocky-9-LTS
  *     the probe                 ocky-9-LT   without the first and last character
@@ -23,8 +24,8 @@ interface Probe {
  *     the request               filter=name,like,%OCKY-9-lt%&per_page=1
  *     the proof                 an image whose name has the probe as it was on the page
  *
- * The probe has upper and lower case. It is from the first page with the user's filter, else from that of all images. If no
- * value on these pages has both cases, one case is enough.
+ * The probe has upper and lower case. It is from the first page with the user's filter, else from
+ * that of all images. If these pages have only one case, so has the probe.
  */
 export class LikeProofs {
   readonly #client: Pick<Client, 'listImages'>;
@@ -48,8 +49,8 @@ export class LikeProofs {
   }
 
   /**
-   * True if the filter is sure to find every image. False also if a page with all images has come meanwhile.
-   * @param page the first one with this filter, in this order
+   * True if the filter is sure to find every image. Also false if a page with all images has come.
+   * @param page the first page with this filter, in this order
    */
   async isLossless(
     { field, part }: ServiceFilter,
@@ -85,7 +86,7 @@ export class LikeProofs {
   }
 }
 
-/** What a probe must contain: an i if the text has one, as I and i are no pair in Turkish; else any letter. */
+/** A probe needs an i if the text has one, as I and i are no pair in Turkish; else any letter. */
 const lettersOf = (part: string) => (/i/i.test(part) ? /i/i : /[a-z]/i);
 
 /** One proof is enough for all texts of a field that need the same letters: `name /i/i`. */
@@ -96,9 +97,10 @@ const isMixed = (text: string) => /[a-z]/.test(text) && /[A-Z]/.test(text);
 const hasBothCases = ({ text }: Probe) => isMixed(text);
 
 /**
- * Returns the probes that can be made from a page. A service that finds a probe sends the first image that has it in any case.
- * One that ignores filters sends the first image of all, or another that the sort does not tell apart from that. So neither
- * those nor the images before may have the probe.
+ * Returns the probes that can be made from a page. The service sends the first image that has the
+ * probe in any case, so no image before has it. A service that ignores filters sends the first
+ * image of all, or another one that the sort does not tell apart from the first, so none of those
+ * has it either.
  */
 function probesOn(page: ImagePage, field: Field, part: string, sort: FieldSort): Probe[] {
   const letters = lettersOf(part);

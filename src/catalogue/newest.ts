@@ -31,39 +31,35 @@ export class AmbiguousError extends ImgctlError {
   }
 }
 
-/** Returns a line for each: its name, or if others have that name, or there is only one, its id, path and creation time. */
+/** Returns the name of each image; its id, path and time if it is alone or shares the name. */
 export function describeChoices(choices: readonly ReceivedImage[]): string[] {
-  const names = new Set<string>();
-  const repeated = new Set<string>();
-  for (const name of choices.map(nameOf)) (names.has(name) ? repeated : names).add(name);
+  const counts = new Map<string, number>();
+  for (const name of choices.map(nameOf)) counts.set(name, (counts.get(name) ?? 0) + 1);
   return choices.map((image) => {
     const name = nameOf(image);
-    const isEnough = choices.length > 1 && !repeated.has(name);
+    if (choices.length > 1 && counts.get(name) === 1) return name;
     const [id, path, created] = (['id', 'path', 'created_on'] as const).map(
       (field) => readValue(image, field) ?? '-',
     );
-    return isEnough ? name : `${id}  ${path}  (${created})`;
+    return `${id}  ${path}  (${created})`;
   });
 }
 
 /** Returns the only newest image, or the error that lists the choices. @throws ImgctlError empty */
 export function onlyNewest({ index, query }: Pick<NewestCollector, 'query' | 'index'>) {
-  const allSeries = index.series();
-  const newest = allSeries.map((series) => series.newest).sort(compareChoices);
-  const [first, ...others] = newest;
-  const [series] = allSeries;
-  if (first === undefined || series === undefined)
-    throw new ImgctlError('empty', 'no images match');
+  const [series, ...others] = index.series();
+  if (series === undefined) throw new ImgctlError('empty', 'no images match');
   if (others.length === 0) {
     const error = errorOf(series, query);
-    return error ? { error } : { image: first };
+    return error ? { error } : { image: series.newest };
   }
+  const newest = [series, ...others].map((each) => each.newest).sort(compareChoices);
+  const [first = series.newest, ...rest] = newest;
   const advice = newest.length > MAX_LISTED ? '; add words' : '';
-  const message = `${newest.length} series match${advice}`;
-  return { error: new AmbiguousError(message, [first, ...others]) };
+  return { error: new AmbiguousError(`${newest.length} series match${advice}`, [first, ...rest]) };
 }
 
-/** Returns the newest image of each series that has only one, and an error that names the other series. */
+/** Returns the only newest image of each series, and an error that names series with several. */
 export function newestOfEach({ index, query }: NewestCollector) {
   const images: ReceivedImage[] = [];
   const errors: AmbiguousError[] = [];
@@ -78,23 +74,26 @@ export function newestOfEach({ index, query }: NewestCollector) {
   return { images, error: new ImgctlError('ambiguous', message, { details: listed(lines) }) };
 }
 
-/** Returns the query without the series that have no single newest image: with filters that leave all others. */
+/** Returns the query with filters that leave out each series without a single newest image. */
 export function withoutUnsure({ index, query }: NewestCollector): Query {
-  const isUnsure = index.series().map((series) => problemOf(series, query) !== undefined);
+  const problems = index.series().map((series) => problemOf(series, query));
   const sure: ReceivedImage[] = [];
   // One series can have several patterns: web-1 and web_1.
   const unsure = new Map<string, ReceivedImage[]>();
   for (const { image, seriesNumber } of index.rankedImages()) {
+    if (problems[seriesNumber] === undefined) {
+      sure.push(image);
+      continue;
+    }
     const pattern = wildcardsOf(image);
-    const alike = unsure.get(pattern);
-    if (!isUnsure[seriesNumber]) sure.push(image);
-    else if (alike) alike.push(image);
-    else unsure.set(pattern, [image]);
+    const alike = unsure.get(pattern) ?? [];
+    alike.push(image);
+    unsure.set(pattern, alike);
   }
   const filters = [...unsure].flatMap(([pattern, images]) => {
-    const others = notLike('name', pattern);
-    const rest = new Query({ filters: [others] });
-    if (sure.every((image) => rest.matches(image))) return others;
+    const filter = notLike('name', pattern);
+    const others = new Query({ filters: [filter] });
+    if (sure.every((image) => others.matches(image))) return filter;
     // The pattern matches images that must stay, so each name is left out by itself.
     return images.map((image) => notLike('name', nameOf(image)));
   });
@@ -106,7 +105,7 @@ function wildcardsOf(image: ReceivedImage): string {
   return readName(nameOf(image)).pattern.replaceAll('#', '%');
 }
 
-/** Returns why a series has no single newest image, also if an unknown zone decides whether that matches the query. */
+/** Returns why a series has no single newest image that matches for sure. */
 function problemOf({ newest, problem }: Series<ReceivedImage>, query: Query) {
   if (problem !== undefined) return problem;
   const zone = query.decidingZone(newest);
@@ -119,7 +118,7 @@ function errorOf(series: Series<ReceivedImage>, query: Query): AmbiguousError | 
   return new AmbiguousError(problem, [series.newest, ...series.rivals]);
 }
 
-/** Narrows the query by the pattern of the image's name; undefined if the image is then not the only newest one. */
+/** Narrows the query to names like that of the image; undefined if others are as new even then. */
 export function selectionOf(
   { index, query: { words, filters } }: NewestCollector,
   target: ReceivedImage,

@@ -9,7 +9,8 @@ import { requestPage } from './page.ts';
 import type { ReadOptions } from './service-list.ts';
 
 /**
- * Returns exactly one page of the service, in its order, without images that do not match, and its own number.
+ * Returns the images of a page that match, in the order of the service, and the number that the
+ * service gives the page.
  * @param query only one that `isForService`: the service gets its first filter and sort
  * @throws ImgctlError not-found; whatever Client.listImages throws
  */

@@ -8,7 +8,7 @@ import { ImgctlError, tryOr } from '../errors.ts';
 class OtherFilterError extends ImgctlError {}
 
 /**
- * Requests a page. A page without a filter is requested twice if the service sends that of another request.
+ * Requests a page, and one without a filter again if the service sends the page of another request.
  * @throws ImgctlError bad-answer, and what Client.listImages throws
  */
 export async function requestPage(
@@ -34,7 +34,7 @@ function isSameFilter(echo: string, sent: string): boolean {
   return [echo, decoded].some((text) => plain(text) === plain(sent));
 }
 
-/** True if another request may be taken: not for errors of the login, the rate or a timeout, nor without a status. */
+/** True if a simpler request may succeed: not if the login, the rate or a timeout is the cause. */
 export function isRefusedRequest(error: unknown): error is ImgctlError {
   if (error instanceof OtherFilterError) return true;
   const { status = 0 } = error instanceof ImgctlError ? error : {};

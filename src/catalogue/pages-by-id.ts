@@ -1,5 +1,5 @@
-// Reads a list by id, some pages at a time. A page number means something else as soon as the list changes, an id does
-// not: each image that stays in the list is seen exactly once, whatever comes or goes meanwhile.
+// Reads a list by id, some pages at a time. A page number means something else as soon as the list
+// changes, an id does not: each image that stays is seen exactly once, whatever changes meanwhile.
 
 import type { ImagePage } from '../api/images.ts';
 import { areDescending, idOf } from './ids.ts';
@@ -9,9 +9,9 @@ import { isWhole } from './page.ts';
 export class NotByIdError extends Error {}
 
 /**
- * Yields the images of a list as they come, the highest id first, with their ids, and how many the service says are below.
- * @param first the first page @param readBelow returns the first page of those below an id
- * @param wanted ends with the page that has this many
+ * Yields the images of a list, the highest id first, a page at a time, until it has yielded as many
+ * as are wanted.
+ * @param first the first page @param readBelow returns the first page of the images below an id
  * @throws NotByIdError; what readBelow throws
  */
 export async function* pagesById(
@@ -32,12 +32,12 @@ export async function* pagesById(
   }
 }
 
-/** The part of a page that a segment is cut to hold, so that few segments need a second request. */
+/** The part of a page that a segment is cut to fill, so that few segments need a second request. */
 const FILLED = 0.9;
 
-const END_OF_LIST = Number.NEGATIVE_INFINITY;
+const END_OF_LIST = -Infinity;
 
-/** The ids below `bound` and down to `end`, and the request for the page below `bound`, which is to hold them. */
+/** The ids below `bound` and down to `end`, and the page of them, which has been requested. */
 interface Segment {
   readonly bound: number;
   readonly end: number;
@@ -45,16 +45,17 @@ interface Segment {
 }
 
 /**
- * Cuts the ids that are left into segments of about a page, by the density of those seen so far, and requests some at a
- * time. Each begins where the one before ends, and they are taken in this order:
+ * Cuts the ids that are left into segments of about a page, by the density of the ids seen so far,
+ * and requests some at a time. A segment begins where the one before ends, and they are taken in
+ * this order:
  *
  *     ids   700 and higher | 699 ... 610 | 609 ... 520 | 519 and lower
  *           taken            segment       segment       not cut yet
  *
- *     699 ... 610 has a page down to   so next
- *     650: there are more images       the rest, 649 ... 610, is requested, and taken before 609 ... 520
- *     580: there are fewer             609 ... 520 is taken without the images from 580 on
- *     500: there are far fewer         609 ... 520 is dropped, and one segment is requested at a time
+ *     the page of 699 ... 610 ends with
+ *     650: more images than expected   649 ... 610 is requested, and taken before 609 ... 520
+ *     580: fewer                       609 ... 520 is taken next, without its images from 580 on
+ *     500: far fewer                   609 ... 520 is dropped, and one request at a time is sent
  */
 class Segments {
   readonly #readBelow: (bound: number) => Promise<ImagePage>;
@@ -62,7 +63,7 @@ class Segments {
   readonly #pageSize: number;
   #ahead: readonly Segment[];
   /** All images from this id on were taken. */
-  #lowest = Number.POSITIVE_INFINITY;
+  #lowest = Infinity;
   /** Number of requests at a time. Where ids lie in clusters, all would return the same page. */
   #parallel: number;
   /** Number of images seen, and of the ids in the ranges that they were in. */
@@ -78,15 +79,14 @@ class Segments {
     this.#connections = connections;
     this.#parallel = connections;
     this.#pageSize = Math.max(1, first.images.length);
-    const top = Number.POSITIVE_INFINITY;
-    this.#ahead = [{ bound: top, end: top, arrival: Promise.resolve(first) }];
+    this.#ahead = [{ bound: Infinity, end: Infinity, arrival: Promise.resolve(first) }];
   }
 
   get isAtEnd(): boolean {
     return this.#lowest === END_OF_LIST;
   }
 
-  /** Returns what follows the images that were taken. @throws NotByIdError; what readBelow throws */
+  /** Returns the images that follow those taken. @throws NotByIdError; what readBelow throws */
   async take() {
     const [segment, ...others] = this.#ahead;
     if (segment === undefined) throw new Error('no segment was requested');
@@ -123,20 +123,20 @@ class Segments {
     this.#seenIds += (isFirst ? highest + 1 : bound) - end;
   }
 
-  /** Returns the number of ids in which about `FILLED` of a page of images lie, but no fewer than a page has images. */
+  /** Returns the number of ids of a segment: those of about `FILLED` of a page of images. */
   get #width(): number {
     const idsPerImage = this.#seenIds / this.#seenImages;
     return Math.max(this.#pageSize, Math.floor(FILLED * this.#pageSize * idsPerImage));
   }
 
-  /** Requests the next segments: at least what is taken next, and no more than these images need. */
+  /** Requests what is taken next, and more segments, but no more than so many images need. */
   request(images: number): void {
     const mostAhead = Math.min(this.#parallel, Math.ceil(images / this.#pageSize));
     const ahead = [...this.#ahead];
     const [next] = ahead;
     if (next && next.bound < this.#lowest) ahead.unshift(this.#start(this.#lowest, next.bound));
     let bound = ahead.at(-1)?.end ?? this.#lowest;
-    // A database may refuse a negative number. As ids may be negative, what comes next is requested all the same.
+    // Only what is taken next may be negative: ids may be, but a database may refuse such a number.
     while (ahead.length === 0 || (ahead.length < mostAhead && bound > 0)) {
       const end = bound - this.#width;
       ahead.push(this.#start(bound, end));

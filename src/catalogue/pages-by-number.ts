@@ -1,5 +1,5 @@
-// Reads a list by page number, for services that cannot read it by id. An image may move to a page that was read already,
-// so a reading counts only if nothing changed meanwhile.
+// Reads a list by page number, for services that cannot read it by id. An image may move to a page
+// that was read already, so a reading counts only if nothing changed meanwhile.
 
 import { type ImagePage, MAX_PAGES } from '../api/images.ts';
 import type { ReceivedImage } from '../api/types.ts';
@@ -10,13 +10,13 @@ import { areDescending, idOf } from './ids.ts';
 /** Maximum number of pages in a row without a new image. */
 const MAX_IDLE_PAGES = 10;
 
-/** A reading in the order of ids is enough; in another order, two in a row must have the same images. */
+/** One reading in the order of ids is enough. In another order, two in a row must be the same. */
 const MAX_READINGS = { byId: 2, otherwise: 3 };
 
 /**
  * Returns all images of a list, each once.
  * @param readPage returns a page by its number, from 1
- * @param readState returns what tells one state of the list from another; undefined if the service does not sort by id
+ * @param readState tells one state of the list from another; undefined if the service does not sort
  * @throws ImgctlError incomplete-list; bad-answer: it is too large; what reading a page throws
  */
 export async function pagesByNumber(

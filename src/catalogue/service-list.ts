@@ -6,8 +6,8 @@ import type { Query } from '../query/query.ts';
 import { BY_ID } from '../query/sort.ts';
 import { allImages } from './all-images.ts';
 import { requireRoom } from './held-images.ts';
-import { findSurePage, isOrderOf, matchesOf, totalOfPart } from './one-page.ts';
 import type { Service } from './service.ts';
+import { findSurePage, isOrderOf, matchesOf, totalOfPart } from './sure-page.ts';
 
 export interface ReadOptions {
   readonly limit?: number | undefined;
@@ -30,7 +30,7 @@ export interface ListEnd {
   readonly total?: number | undefined;
 }
 
-/** Yields every image that matches, up to the limit: from one page if that is sure to have them, else from all pages. */
+/** Yields every image that matches, up to the limit: from a page if it surely has them, or all. */
 export async function* listCatalogue(
   service: Service,
   query: Query,
@@ -46,7 +46,7 @@ export async function* listCatalogue(
 export async function listOnePage(
   service: Service,
   query: Query,
-  { limit = Number.POSITIVE_INFINITY, perPage = MAX_PER_PAGE, watch }: ReadOptions,
+  { limit = Infinity, perPage = MAX_PER_PAGE, watch }: ReadOptions,
 ) {
   const found = await findSurePage(service, { query, limit, perPage });
   if (found === undefined) return undefined;
@@ -55,25 +55,26 @@ export async function listOnePage(
   return { images, end: { meta: page.meta, total } };
 }
 
-/** Reads all pages without a filter, as they are read by id and the service takes one filter only. */
+/** Reads pages without a filter: they are read by id, and the service takes one filter only. */
 async function* listAllPages(
   service: Service,
   query: Query,
   options: ReadOptions,
 ): AsyncGenerator<readonly ReceivedImage[], ListEnd, void> {
-  const { limit = Number.POSITIVE_INFINITY, perPage = MAX_PER_PAGE, streams, watch } = options;
+  const { limit = Infinity, perPage = MAX_PER_PAGE, streams, watch } = options;
   const { firstPages } = service;
   const first = await firstPages.ofAll(perPage);
-  const isLimited = limit !== Number.POSITIVE_INFINITY;
-  const isById =
-    isOrderOf(query, BY_ID) && (!isLimited || (await firstPages.hasHighestIds(first, perPage)));
   // In another order, the last image that is read may be the first of the list.
-  const readLimit = isById ? limit : Number.POSITIVE_INFINITY;
-  const isStreamed = isById && streams;
+  const isInOrder =
+    isOrderOf(query, BY_ID) &&
+    (limit === Infinity || (await firstPages.hasHighestIds(first, perPage)));
+  const readLimit = isInOrder ? limit : Infinity;
+  const isStreamed = isInOrder && streams;
   const held: ReceivedImage[] = [];
   let heldBytes = 0;
   let found = 0;
-  const wanted = query.isEverything ? readLimit : Number.POSITIVE_INFINITY;
+  // With conditions, nobody knows how many images must be read.
+  const wanted = query.isEverything ? readLimit : Infinity;
   for await (const { images, bytes } of allImages(service, first, { perPage, wanted })) {
     watch?.(images, first.total);
     const matching = matchesOf(query, images).slice(0, readLimit - found);

@@ -52,7 +52,7 @@ export function formatSnapshot(head: JsonObject, lines: readonly string[]): stri
   return `${start},${HEAD_END}${lines.join(',\n')}${END}`;
 }
 
-/** Reads a snapshot, also a compressed one; its images are parsed on demand. @throws ImgctlError config */
+/** Reads a snapshot, also a compressed one, but parses no images. @throws ImgctlError config */
 export async function readSnapshot(
   name: string,
   io: Pick<Io, 'cwd' | 'signal'>,

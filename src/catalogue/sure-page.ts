@@ -1,0 +1,130 @@
+// Finds the page that is sure to have a list, so that the other pages need not be read.
+
+import { type ImagePage, keyOf } from '../api/images.ts';
+import type { ReceivedImage } from '../api/types.ts';
+import { type Field, kindOf } from '../query/fields.ts';
+import type { Query } from '../query/query.ts';
+import type { ServiceFilter } from '../query/service-filter.ts';
+import { BY_ID, type FieldSort, isFieldSort, printSort, ranksOf } from '../query/sort.ts';
+import { ZONE_SPREAD } from '../query/timestamp.ts';
+import { areDescending, idOf } from './ids.ts';
+import { isWhole } from './page.ts';
+import type { Service } from './service.ts';
+
+/** The list that a page must have. */
+interface Wanted {
+  readonly query: Query;
+  /** Infinity without a limit. */
+  readonly limit: number;
+  readonly perPage: number;
+}
+
+/**
+ * Returns a page, the filter that it has and what is wanted of it; undefined if no page is sure to
+ * have all of that. A page is enough if it has all images that match, or as many as the limit says
+ * and no other page has an image that comes before them:
+ *
+ *     list ubuntu                    filter=name,like,%ubuntu%&sort=id,desc   enough if it has all
+ *     list -n 5                      sort=id,desc                             or the highest ids
+ *     list -s created_on,desc -n 5   sort=created_on,desc                     or the newest
+ */
+export async function findSurePage(service: Service, wanted: Wanted) {
+  const { firstPages, like } = service;
+  const { query, perPage } = wanted;
+  const sort = sortOfPage(wanted);
+  const asked = { sort: printSort(sort), perPage };
+  for (const filter of filtersToSend(query)) {
+    // The page of all images, which an earlier list or proof has read, is enough.
+    if (firstPages.hasAll) break;
+    if (like.hasFailed(filter)) continue;
+    const page = await firstPages.ask({ ...asked, filter: filter.text });
+    if (page === undefined) continue;
+    const found = await selectOn(page, sort, wanted, service);
+    // More images match than a page has. The other filters are likely to leave even more.
+    if (found === undefined) return undefined;
+    // A proof costs a request, so only a page that would be enough is proved.
+    if (await like.isLossless(filter, page, { sort, perPage })) return { page, filter, ...found };
+  }
+  const isOfAll = sort === BY_ID || firstPages.hasAll;
+  const page = await (isOfAll ? firstPages.ofAll(perPage) : firstPages.ask(asked));
+  const found = page && (await selectOn(page, sort, wanted, service));
+  return found && { page, filter: undefined, ...found };
+}
+
+/** Returns the order of the page: by id, or the newest first if the limit fits on the page. */
+function sortOfPage({ query: { sorts }, limit, perPage }: Wanted): FieldSort {
+  const [key, ...others] = sorts;
+  if (key === undefined || others.length > 0 || limit > perPage || !isFieldSort(key)) return BY_ID;
+  const isNewest = kindOf(key.field) === 'time' && key.direction === 'desc';
+  return isNewest ? key : BY_ID;
+}
+
+/**
+ * Returns the filters that a page may have, the longest value first, as it is likely to leave the
+ * fewest images. `id<1000` is not sent: a service that compares ids as texts finds 3 of 999 images.
+ */
+function filtersToSend({ conditions }: Query): ServiceFilter[] {
+  const filters = conditions.flatMap((condition) => condition.sent ?? []);
+  const valueLength = ({ field, operator, text }: ServiceFilter) =>
+    text.length - field.length - operator.length;
+  return filters
+    .filter(({ operator }) => !/^[lg][te]$/.test(operator))
+    .sort((one, other) => valueLength(other) - valueLength(one));
+}
+
+/**
+ * Returns what is wanted of a page, and how many match in all if known; undefined if it may not be
+ * all.
+ */
+async function selectOn(
+  page: ImagePage,
+  sort: FieldSort,
+  { query, limit, perPage }: Wanted,
+  { firstPages }: Service,
+) {
+  const matching = matchesOf(query, page.images);
+  const images = query.sort(matching).slice(0, limit);
+  if (isWhole(page) && areDifferent(page.images)) return { images, total: matching.length };
+  const isSorted = isOrderOf(query, sort) && page.meta.sort === printSort(sort);
+  if (!isSorted || images.length < limit) return undefined;
+  const isSure =
+    sort === BY_ID
+      ? areDescending(page.images.map(idOf)) && (await firstPages.hasHighestIds(page, perPage))
+      : hasNewest(page, images, sort.field);
+  return isSure ? { images, total: totalOfPart(page, query) } : undefined;
+}
+
+function areDifferent(images: readonly ReceivedImage[]): boolean {
+  return new Set(images.map(keyOf)).size === images.length;
+}
+
+/**
+ * True if the page has the newest image first, and its last one is so much older than the wanted
+ * ones that no other page has an image as new as those. A service that compares times as texts may
+ * send an image after others that are a day older, and some send images without a time first.
+ */
+function hasNewest(page: ImagePage, wanted: readonly ReceivedImage[], field: Field): boolean {
+  const timesOf = (images: readonly ReceivedImage[]) =>
+    ranksOf(images, field).map((rank) => (typeof rank === 'number' ? rank : -Infinity));
+  const times = timesOf(page.images);
+  const isSorted = times.every((time, at) => time <= (times[at - 1] ?? Infinity));
+  return isSorted && Math.min(...timesOf(wanted)) - Math.min(...times) > ZONE_SPREAD;
+}
+
+/** True if the query sorts by this alone. A query without a sort is by id. */
+export function isOrderOf({ sorts }: Query, sort: FieldSort): boolean {
+  const [{ field, direction } = BY_ID] = sorts;
+  return sorts.length <= 1 && field === sort.field && direction === sort.direction;
+}
+
+export function matchesOf(query: Query, images: readonly ReceivedImage[]) {
+  if (query.conditions.length === 0) return images;
+  return images.filter((image) => query.matches(image));
+}
+
+/**
+ * Returns how many match in all, for a list that was not read to its end: unknown with conditions.
+ */
+export function totalOfPart({ total }: ImagePage, { conditions }: Query): number | undefined {
+  return conditions.length > 0 ? undefined : total;
+}
