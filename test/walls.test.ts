@@ -91,7 +91,7 @@ const OF_STORED_TIMES = [
   'session/cached-token.ts',
   'session/request-limit.ts',
   'session/tokens.ts',
-  'upload/dav-responses.ts',
+  'upload/dav-folder.ts',
   'upload/folder.ts',
   'upload/upload-file.ts',
   // Times of responses, images and certificates.

@@ -1,11 +1,13 @@
 // The folder of a WebDAV storage: its files as the server shows them, and requests for them (RFC 4918).
 
-import { ImgctlError } from '../errors.ts';
+import { ImgctlError, tryOr } from '../errors.ts';
+import { httpDate } from '../http/headers.ts';
 import { type HttpResponse, isSuccess } from '../http/message.ts';
-import { filesOf, withElements } from './dav-responses.ts';
+import { findAll, textOf, type XmlElement } from '../xml.ts';
+import { isSettled } from './read-back.ts';
 import { type createRequests, type StorageRequest, textBody } from './requests.ts';
-import { CHECK_URL, requireLength, storageError } from './responses.ts';
-import { arrivedWrong, LATE, notAFile, type StorageOptions } from './storage.ts';
+import { CHECK_URL, requireLength, storageError, xmlOf } from './responses.ts';
+import { arrivedWrong, notAFile, type StorageOptions } from './storage.ts';
 
 const NEEDED =
   'the server must allow PROPFIND, PUT, MOVE and DELETE; nginx needs its module dav-ext';
@@ -29,18 +31,14 @@ export interface Dav extends Pick<StorageOptions, 'clock' | 'limit' | 'partsFile
 }
 
 /**
- * Returns the file if it has this size, perhaps some seconds late.
  * @param at the name that the file has now
  * @param name the name for the error
+ * @throws ImgctlError if there is no file of this size
  */
 export async function requireSize(dav: Dav, at: string, name: string, size: number) {
   const file = await findFile(dav, at);
   if (file?.size === size) return file;
-  // A server may show a file late, such as one whose disk is in a network.
-  await dav.clock.sleep(LATE, dav.clock.signal);
-  const late = await findFile(dav, at);
-  if (late?.size === size) return late;
-  throw arrivedWrong(name, late ? `${late.size} of ${size} bytes` : 'it is gone');
+  throw arrivedWrong(name, file ? `${file.size} of ${size} bytes` : 'it is gone');
 }
 
 export async function findFile(dav: Dav, name: string) {
@@ -92,4 +90,48 @@ function isUnknownMethod({ status }: HttpResponse): boolean {
 
 async function send({ requests }: Dav, request: StorageRequest) {
   return withElements(await requests.send(request));
+}
+
+/** Adds the elements of a multistatus to its response, with their first failure as the status. */
+function withElements(response: HttpResponse) {
+  const root = response.status === 207 ? xmlOf(response) : undefined;
+  if (root?.name !== 'multistatus') return { ...response, elements: undefined };
+  const elements = root.children.filter(({ name }) => name === 'response');
+  const failed = elements.map(statusWithin).find((status) => !isSuccess({ status }));
+  return { ...response, status: failed ?? response.status, elements };
+}
+
+/** Returns the status of a file in a multistatus: of itself, or else of its properties, of which some may be missing. */
+function statusWithin(element: XmlElement): number {
+  const lines = findAll(element, 'status').map(({ text }) => text);
+  const statuses = lines.map((line) => Number(/ (\d{3})\b/.exec(line)?.[1] ?? 200));
+  return statuses.find((status) => isSuccess({ status })) ?? statuses[0] ?? 200;
+}
+
+/** Returns the files of a multistatus that the user may see. */
+function filesOf(response: HttpResponse, elements: readonly XmlElement[]) {
+  const visible = elements.filter((element) => isSuccess({ status: statusWithin(element) }));
+  return visible.map((element) => fileOf(element, response));
+}
+
+function fileOf(element: XmlElement, { headers, receivedAt }: HttpResponse) {
+  const { date = '' } = headers;
+  // A property that a file does not have comes with a status of its own, and empty.
+  const length = textOf(element, 'getcontentlength') ?? '';
+  const size = /^\d+$/.test(length) ? Number(length) : undefined;
+  const etag = textOf(element, 'getetag') ?? '';
+  const modified = textOf(element, 'getlastmodified') ?? '';
+  const now = httpDate(date) ?? receivedAt;
+  const name = textOf(element, 'href')?.replace(/\/$/, '').split('/').at(-1) ?? '';
+  return {
+    name: tryOr(() => decodeURIComponent(name), name),
+    isFolder: findAll(element, 'collection').length > 0,
+    size,
+    /** Empty if the server has none. Without W/, which Apache drops a second after the last change. */
+    etag: etag.replace(/^W\//, ''),
+    text: [etag, modified, size].join(' '),
+    isProof: isSettled(etag, modified, date),
+    /** Milliseconds since the last change, by the clock of the server. */
+    age: now - (httpDate(modified) ?? now),
+  };
 }

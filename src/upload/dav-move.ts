@@ -4,10 +4,13 @@ import { hasCode, ImgctlError } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
 import { type Dav, findFile, propfind, requireSize, sendChecked } from './dav-folder.ts';
 import { REFUSALS } from './requests.ts';
-import { conflict, isRival, LATE, type Published, replacedError } from './storage.ts';
+import { conflict, isRival, type Published, replacedError } from './storage.ts';
 
 const PASS_HOST =
   'a proxy in front of the server must pass Host on; nginx: proxy_set_header Host $http_host';
+
+/** Milliseconds in which another push may still move its file over this one. */
+const RIVAL_PAUSE = 2_000;
 
 /** A part that arrived as a whole. */
 interface ArrivedPart {
@@ -55,7 +58,8 @@ export async function publishPart(
     throw move.kind === 'lost' ? move.error : notRenamed(dav, arrived);
   }
   // Servers check and move in two steps, so that another push may still move its file over this one.
-  if (!replace && (await mayHaveRival(dav, part))) await dav.clock.sleep(LATE, dav.clock.signal);
+  if (!replace && (await mayHaveRival(dav, part)))
+    await dav.clock.sleep(RIVAL_PAUSE, dav.clock.signal);
   const { etag, text } = await requireSize(dav, name, name, sent.size);
   // The part may have been removed instead of moved.
   const mayBeOld = replace && move.kind !== 'moved' && etag === '';

@@ -124,7 +124,6 @@ export function davStorage(
   const dav: Dav = { ...options, requests, address, folder, place, urlOf, unfinished, found };
   return {
     address,
-    keepsParts: false,
     async check() {
       const [file] = await propfind(dav, folder, 0);
       if (file?.isFolder) return;

@@ -183,7 +183,6 @@ export function folderStorage(root: string, clock: Clock, limit: Limit): Storage
   const folder: Folder = { root, address, clock, limit, fail };
   return {
     address,
-    keepsParts: false,
     async check() {
       if ((await stat(root).catch(fail)).isDirectory()) return;
       const message = `${root} is not a folder`;

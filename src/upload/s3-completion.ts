@@ -8,7 +8,7 @@ import { REFUSALS, textBody } from './requests.ts';
 import { findObject, multipartTag, removeObject, type S3Request } from './s3-bucket.ts';
 import { DIGEST, plainTag, rootOf } from './s3-responses.ts';
 import { abortUpload, removeUploads, type sendParts, uploadGone } from './s3-upload.ts';
-import { arrivedWrong, conflict, LATE, type Published, replacedError } from './storage.ts';
+import { arrivedWrong, conflict, type Published, replacedError } from './storage.ts';
 
 /** Milliseconds: joining the parts of a large object takes some storages minutes. */
 const COMPLETION = 600_000;
@@ -58,7 +58,7 @@ export async function completeUpload(upload: SentUpload, replace: boolean): Prom
   const isJoined = completion.kind === 'joined';
   if (isJoined) await removeUploads(s3, name, id);
   const tag = isJoined ? completion.tag : undefined;
-  const object = await findLate(upload, tag);
+  const object = await findObject(s3, name);
   if (!object) {
     if (isJoined) throw arrivedWrong(name, 'it is missing');
     // `uploadGone`: nothing is left that could become visible later.
@@ -132,15 +132,6 @@ async function sendIfNew({ s3, name }: SentUpload, request: S3Request) {
     s3.onWarning(NO_CONDITIONS);
   }
   return plain;
-}
-
-/** Looks twice: a storage may show an object late, and an old one once more. */
-async function findLate(upload: SentUpload, tag: string | undefined) {
-  const { s3, name } = upload;
-  const object = await findObject(s3, name);
-  if (object && contentOf(upload, object, tag) !== 'different') return object;
-  await s3.clock.sleep(LATE, s3.clock.signal);
-  return findObject(s3, name);
 }
 
 /**

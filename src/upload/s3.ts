@@ -113,7 +113,6 @@ export function s3Storage(url: URL, credentials: S3Credentials, options: Storage
   const s3: S3 = { ...options, send, host, address, prefix, found: { lacksConditions: false } };
   return {
     address,
-    keepsParts: true,
     async check() {
       // A whole page: with fewer keys, s3rver makes a token for the next one, which it cannot on Node 17 and later.
       rootOf(await send({ query: { 'list-type': '2', prefix, ...ENCODED } }));

@@ -68,8 +68,6 @@ export type Comparison =
 /** Every method throws ImgctlError: not-permitted, wrong-credentials, not-found, conflict, storage-full... */
 export interface Storage {
   readonly address: string;
-  /** True if a later push continues an upload that was interrupted. */
-  readonly keepsParts: boolean;
   check(): Promise<void>;
   list(): Promise<string[]>;
   /**
@@ -87,9 +85,6 @@ export interface Storage {
   removeDeadParts(isLast: boolean): Promise<void>;
   close(): Promise<void>;
 }
-
-/** Milliseconds after which a storage that shows a file late is asked again. */
-export const LATE = 2_000;
 
 /** Milliseconds. */
 const MAX_PART_AGE = 24 * 3_600_000;

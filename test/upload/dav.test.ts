@@ -203,17 +203,6 @@ it('push to WebDAV without ETags takes no old file for its own', async () => {
   expect(result).toEqual(failed(1, 'web.ova failed: another file replaced it'));
 });
 
-it('push to WebDAV looks again for a file that the storage shows late', async () => {
-  const seen = new Set<string>();
-  const { start } = await pushTo(({ method, target }, sizes) => {
-    if (method !== 'PROPFIND' || !sizes.has(target) || seen.has(target)) return false;
-    seen.add(target);
-    return { status: 404 };
-  });
-  expect((await start('--no-sync', 0).ended).exitCode).toBe(0);
-  expect(seen.size).toBe(2);
-});
-
 it.each([
   ['without ETags moves nothing', ''],
   ['copies instead of moving', '"1"'],

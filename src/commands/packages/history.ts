@@ -30,12 +30,9 @@ export interface HistoryEntry {
 }
 
 const FILE = 'sync-history.json';
-/** Of each profile and service. */
-const MAX_ENTRIES = 200;
+const MAX_ENTRIES = 2_000;
 const MUTEX_PATIENCE = 10_000;
 const MAX_NAMES = 20;
-
-type HistoryEvent = 'submitted' | 'checked';
 
 /** @throws ImgctlError config: the history is unreadable */
 function readEntries(file: string): HistoryEntry[] {
@@ -65,7 +62,7 @@ export async function remember(
   directory: string | undefined,
   io: Io,
   entry: HistoryEntry,
-  event: HistoryEvent,
+  event: 'submitted' | 'checked',
 ): Promise<void> {
   if (directory === undefined) return;
   const file = path.join(directory, FILE);
@@ -80,15 +77,13 @@ export async function remember(
       if (earlier) entries.splice(index, 1);
       entries.push(entry);
     }
-    await writeJsonFile(file, { requests: withinLimits(entries, entry) }, { assertHeld });
+    await writeJsonFile(file, { requests: withinLimits(entries) }, { assertHeld });
   });
 }
 
-/** Returns the entries without the oldest ones of the profile of a new one, and of a file that would be too large. */
-function withinLimits(entries: readonly HistoryEntry[], { profile, base_url }: HistoryEntry) {
-  const own = entries.filter((each) => each.profile === profile && each.base_url === base_url);
-  const surplus = own.slice(0, -MAX_ENTRIES);
-  const requests = entries.filter((each) => !surplus.includes(each));
+/** Returns the entries without the oldest ones, if they are too many or would make too large a file. */
+function withinLimits(entries: readonly HistoryEntry[]): HistoryEntry[] {
+  const requests = entries.slice(-MAX_ENTRIES);
   const sizeOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value, null, 2));
   while (sizeOf({ requests }) >= MAX_FILE_SIZE) requests.shift();
   return requests;
@@ -107,7 +102,7 @@ export async function rememberRequest(
   context: Context,
   id: SyncId,
   request: Partial<Pick<SyncRequest, 'status' | 'errors' | 'added' | 'deleted'>>,
-  event: HistoryEvent = 'checked',
+  event: 'submitted' | 'checked' = 'checked',
 ): Promise<void> {
   const { account, cache } = await context.session();
   const now = new Date(context.io.now()).toISOString();

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { argument } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
-import { cannotRead, type ErrorCode, hasCode, ImgctlError, isMissing } from '../../errors.ts';
+import { cannotRead, hasCode, ImgctlError, isMissing } from '../../errors.ts';
 import { type Facts, hint, imgctl } from '../../facts.ts';
 import type { Finding } from '../../ovf/findings.ts';
 import type { PackageSummary } from '../../ovf/package.ts';
@@ -62,12 +62,12 @@ export class PackageBatch {
   }
 
   /**
-   * Returns the error of the single file; of several, their count with the code of the first in the order of the
-   * arguments, or that of `preferred` if one has it; undefined if no file failed.
+   * Returns the error of the single file; of several, their count with the code of the first in
+   * the order of the arguments; undefined if no file failed.
    */
-  error(counts: Readonly<Record<string, number>>, preferred?: ErrorCode): ImgctlError | undefined {
-    const errors = this.#failed().map((name) => this.#failures.get(name));
-    const error = errors.find((each) => each?.code === preferred) ?? errors[0];
+  error(counts: Readonly<Record<string, number>>): ImgctlError | undefined {
+    const [first] = this.#failed();
+    const error = first === undefined ? undefined : this.#failures.get(first);
     if (error === undefined || this.files.length === 1) return error;
     // On a terminal, a line with a mark has named each file.
     const hasNames = this.#context.console.marksParts;

@@ -68,7 +68,7 @@ export function describeState(state: unknown, _now: number, row: object): unknow
 }
 
 /** Returns `added a.ova; deleted 2`, or an empty text. */
-export function describeChanges(request: { added?: unknown; deleted?: unknown }): string {
+function describeChanges(request: { added?: unknown; deleted?: unknown }): string {
   const changes: string[] = [];
   for (const name of ['added', 'deleted'] as const) {
     const what = describeNames(request[name]);

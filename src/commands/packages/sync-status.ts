@@ -17,10 +17,9 @@ import { ImgctlError, tryOr } from '../../errors.ts';
 import { hint, imgctl } from '../../facts.ts';
 import { column } from '../../output/columns.ts';
 import { formatTimestamp } from '../../query/time-format.ts';
-import { counted } from '../../words.ts';
 import { follow, LIST_REQUESTS, mustExist, readRequest } from './follow.ts';
 import { type HistoryEntry, readHistory, rememberRequest } from './history.ts';
-import { describeChanges, requestResult } from './show-request.ts';
+import { requestResult } from './show-request.ts';
 import {
   AS_NAMES,
   AS_TIME,
@@ -47,12 +46,10 @@ const LIST_COLUMNS = [
   ...ID_AND_STATUS,
   column('state', 'string', 'waiting, succeeded or failed', { isState: true }),
   column('added', 'array, number or null', 'what it had added then; null if unknown', AS_NAMES),
+  column('deleted', 'array, number or null', 'what it had deleted then', AS_NAMES),
   column('errors', 'number or null', 'how many errors it had then; null if unknown'),
   ...LIST_ONLY,
 ];
-
-/** Only for people, in a table. */
-const CHANGES = column('changes', 'string or null', 'what it had added and deleted then');
 
 const OPTIONS = [
   ...WAIT_OPTIONS,
@@ -125,14 +122,10 @@ async function run(context: Context, options: Options, argument?: string): Promi
 }
 
 async function list(context: Context, options: Options, id?: string): Promise<Result> {
-  const { isTTY } = context.io.stdout;
-  const columns = options.get === undefined ? [...LIST_COLUMNS, CHANGES] : LIST_COLUMNS;
-  const output = context.output(columns, {
+  const output = context.output(LIST_COLUMNS, {
     ...options,
-    shown: isTTY
-      ? ['id', 'state', 'submitted_on', 'checked', 'changes']
-      : ['id', 'state', 'errors', 'submitted_on', 'checked', 'added'],
-    cells: ['id', 'status', 'state', 'submitted_on', 'checked', 'errors', 'added'],
+    shown: ['id', 'state', 'errors', 'submitted_on', 'checked', 'added', 'deleted'],
+    cells: ['id', 'status', 'state', 'submitted_on', 'checked', 'errors', 'added', 'deleted'],
   });
   if (id !== undefined) {
     const show = hint`show one request with: ${imgctl('sync-status', id)}`;
@@ -150,19 +143,22 @@ async function list(context: Context, options: Options, id?: string): Promise<Re
     const message = `waiting when last checked: ${waiting.join(', ')}`;
     context.tell({ kind: 'note', message, hint: check });
   };
-  const rowOf = output.isTable && isTTY ? rowForPeople : dataRow;
-  return { output, rows: entries.map((entry) => rowOf(entry, stateOf(entry))), afterwards };
-}
-
-function dataRow(entry: HistoryEntry, state: string) {
-  const { id, status, submitted_on, checked_on, base_url, errors = null, added = null } = entry;
-  return { id, status, state, added, errors, submitted_on, checked: checked_on, base_url };
-}
-
-function rowForPeople(entry: HistoryEntry, state: string) {
-  const { errors } = entry;
-  const how = state === 'succeeded' && errors ? counted(errors, 'error') : state;
-  return { ...dataRow(entry, how), changes: describeChanges(entry) || null };
+  const rows = entries.map((entry) => {
+    const { id, status, added = null, deleted = null, errors = null, submitted_on } = entry;
+    const { checked_on: checked, base_url } = entry;
+    return {
+      id,
+      status,
+      state: stateOf(entry),
+      added,
+      deleted,
+      errors,
+      submitted_on,
+      checked,
+      base_url,
+    };
+  });
+  return { output, rows, afterwards };
 }
 
 const NO_REQUESTS = 'this profile has submitted no sync request from this machine';

@@ -367,7 +367,7 @@ describe('--get of other commands', () => {
       imgctl,
       ['sync --get added', '', /valid: id, status, url/, 2],
       ['sync --wait --get url', '', /valid: id, status, state/, 2],
-      ['sync-status --list --get deleted', '', /valid: id, status, state, added, errors/, 2],
+      ['sync-status --list --get response', '', /valid: id, status, state, added, deleted/, 2],
       ['whoami --check --get password', '', /valid: profile, base_url/, 2],
       ['config list --get default', '', /valid: key, value, origin/, 2],
       ['config list --get key', /^base-url\n/],

@@ -226,7 +226,7 @@ describe('push to a storage that fails', () => {
       if (`${text}`.startsWith('imgctl: a.ova: uploaded')) io.interrupt();
     };
     const message =
-      /\nimgctl: error: uploaded, but not synced: a\.ova\nimgctl: interrupted\nhint: run the same command again: it restarts unfinished packages, then syncs\n$/;
+      /\nimgctl: error: uploaded, but not synced: a\.ova\nimgctl: interrupted\nhint: run the same command again: it sends what is missing, then syncs\n$/;
     expect(await runCli(['push', ...files], io)).toEqual(failed(130, message));
     expect(syncs()).toBe(0);
     expect((await push(FAST, files)).stderr).toContain('a.ova: already there');

@@ -534,10 +534,11 @@ describe('push without settings', () => {
     expect(stored()).toEqual(['web.ova']);
   });
 
-  it('names all of them at once unattended, and asks for the credentials of --to or a variable once', async () => {
+  it('names them unattended, and asks for the credentials of --to or a variable once', async () => {
     const { push, settings, stored, directory } = await setUp();
-    const both = 'no service address or upload storage is set\nhint: run: imgctl login, then: ';
-    expect(await push({ env: { IMGCTL_BASE_URL: undefined } })).toEqual(failed(2, both));
+    const none = { IMGCTL_BASE_URL: undefined };
+    expect(await push({ env: none })).toEqual(failed(2, 'no service address is set\n'));
+    expect(await push({})).toEqual(failed(2, /no upload storage is set\nhint: add --to URL/));
     const credentials =
       'no user name and no password for the upload storage\nhint: set IMGCTL_UPLOAD_USERNAME, or run: imgctl config set upload-username NAME; then set IMGCTL_UPLOAD_PASSWORD ';
     const to = ['--to', settings['upload-url']];

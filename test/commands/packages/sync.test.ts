@@ -472,7 +472,7 @@ describe('sync-status', () => {
     });
     await imgctl('sync', { time: START });
     await imgctl('sync', { time: START + 60_000 });
-    const unknown = { added: null, errors: null };
+    const unknown = { added: null, deleted: null, errors: null };
     const entry = { status: 'PENDING', state: 'waiting', ...unknown, base_url: server.baseUrl };
     const [old, last] = ['2026-01-05T12:00:00Z', '2026-01-05T12:01:00Z'].map((time, index) => ({
       ...{ ...entry, id: 40 + index, submitted_on: time, checked: time },
@@ -481,19 +481,21 @@ describe('sync-status', () => {
     const later = (line: string | readonly string[]) => noted(imgctl)(line, { time });
     const note = /: waiting when last checked: 41, 40\nhint: .*: imgctl sync-status 41\n$/;
     const row = (id: number, minute: number, age: string) =>
-      `${id}  waiting  -       2026-01-0\\d \\d\\d:\\d${minute}  ${age} ago +-\n`;
+      `${id}  waiting  -       2026-01-0\\d \\d\\d:\\d${minute}  ${age} ago +- +-\n`;
     const rows = row(41, 1, '59 minutes') + row(40, 0, '1 hour');
     await expectSteps(
       later,
       [
         'sync-status --list',
-        new RegExp(`^id  state    errors  submitted_on      checked         added\n${rows}$`),
+        new RegExp(
+          `^id  state    errors  submitted_on      checked         added  deleted\n${rows}$`,
+        ),
         note,
       ],
       ['sync-status --list --json', [last, old]],
       [
         'sync-status --list -o csv',
-        /^id,status,state,submitted_on,checked,errors,added\r\n41,PENDING,waiting,/,
+        /^id,status,state,submitted_on,checked,errors,added,deleted\r\n41,PENDING,waiting,/,
       ],
       ['sync-status --list -q', '41\n40\n'],
       ['sync-status --list --get id', '41\n40\n'],
@@ -509,7 +511,7 @@ describe('sync-status', () => {
       ],
       [
         'sync-status --list',
-        /^41 +succeeded +2 +2026-01-0\d \d\d:\d1 {2}now {2,}c\.ova, d\.ova$/m,
+        /^41 +succeeded +2 +2026-01-0\d \d\d:\d1 {2}now {2,}c\.ova, d\.ova +3$/m,
         /waiting when last checked: 40\n/,
       ],
       ['sync-status --profile other', '', /no sync request/, 5],
@@ -517,7 +519,7 @@ describe('sync-status', () => {
     );
     const { stdout } = await imgctl('sync-status --list', { time, columns: 50 });
     expect(stdout).toMatch(
-      /^41 {2}2 errors {2}[-\d]+ [:\d]+1 {2}now\n {4}changes: added c\.ova, d\.ova; deleted 3\n40 {2}waiting/m,
+      /^id +41\nstate +succeeded\nerrors +2\n[\s\S]*\nadded +c\.ova, d\.ova\ndeleted +3\n\nid +40\n/,
     );
     expect(requests().slice(2)).toEqual([REQUEST]);
   });

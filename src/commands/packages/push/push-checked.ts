@@ -43,7 +43,7 @@ export async function pushChecked(
   const pushed = { ...prepared, packages: outcome.complete };
   if (!options.dryRun) return finish(context, job, outcome, pushed, options);
   if (outcome.fatal) throw outcome.fatal;
-  const error = job.batch.error(outcome.counts('to upload'), 'storage-full');
+  const error = job.batch.error(outcome.counts('to upload'));
   const rows = await dryRunRows(plan, pushed, options);
   const note = { kind: 'note', message: 'nothing was uploaded or submitted' } as const;
   return { output: job.output, rows, afterwards: () => context.tell(note), error };
@@ -65,7 +65,7 @@ async function finish(
   pushed: Pushed,
   options: PushOptions,
 ): Promise<Result> {
-  const { output, batch, storage } = job;
+  const { output, batch } = job;
   const { complete, failed, fatal } = outcome;
   const { sync } = options;
   const broken = brokenPackages(failed, pushed.transfer);
@@ -74,8 +74,8 @@ async function finish(
     context.tell({ kind: 'failure', message });
   }
   if (sync && (fatal || broken.size > 0)) reportUnsynced(context, complete);
-  if (fatal) throw context.io.signal.aborted ? resumable(fatal, storage, sync) : fatal;
-  const error = batch.error(outcome.counts(), 'storage-full');
+  if (fatal) throw context.io.signal.aborted ? resumable(fatal, sync) : fatal;
+  const error = batch.error(outcome.counts());
   if (complete.length === 0) return { error };
   if (!sync) return { output, rows: fileRows(complete), error };
   if (broken.size > 0) return { error };
@@ -129,10 +129,9 @@ async function syncAndCount(
 }
 
 /** Returns the error of an interrupt, which says what the next run does. */
-function resumable(error: unknown, { keepsParts }: Storage, sync: boolean): ImgctlError {
-  const rest = keepsParts ? 'sends only what is missing' : 'restarts unfinished packages';
-  const advice = `run the same command again: it ${rest}${sync ? ', then syncs' : ''}`;
-  return asImgctlError(error).with({ facts: advice });
+function resumable(error: unknown, sync: boolean): ImgctlError {
+  const rest = sync ? 'sends what is missing, then syncs' : 'sends what is missing';
+  return asImgctlError(error).with({ facts: `run the same command again: it ${rest}` });
 }
 
 /** The rows of --no-sync. */

@@ -10,11 +10,8 @@ import {
   settingOption,
 } from '../../../cli/command.ts';
 import type { Result } from '../../../cli/result.ts';
-import type { SettingKey } from '../../../config/definitions.ts';
 import { choice } from '../../../config/values.ts';
 import type { Context } from '../../../context.ts';
-import { ImgctlError } from '../../../errors.ts';
-import { hint, imgctl } from '../../../facts.ts';
 import type { AssertHeld } from '../../../files/atomic-file.ts';
 import { withMutexIfPossible } from '../../../files/mutex.ts';
 import { column } from '../../../output/columns.ts';
@@ -116,10 +113,7 @@ async function run(context: Context, options: Options, files: readonly string[])
   const packages = await checkPackages(context, batch);
   if (packages.length === 0) return { error: batch.error({}) };
   // The service and the storage may refuse; both should do so before an upload that takes long.
-  if (sync) {
-    requireAnyAddress(context);
-    await context.session();
-  }
+  if (sync) await context.session();
   const opened = await openUploadStorage(context, { partSize, parallel }, true);
   const { storage, files: storageFiles } = opened;
   const pushAlone = (assertHeld: AssertHeld) => {
@@ -130,15 +124,6 @@ async function run(context: Context, options: Options, files: readonly string[])
     ? pushAlone(() => {})
     : onePushAtATime(context, storage.address, storageFiles.mutex, options.waitTimeout, pushAlone);
   return pushing.finally(() => storage.close());
-}
-
-/** Names both commands that a new user needs. @throws ImgctlError config */
-function requireAnyAddress({ settings }: Context): void {
-  const isSet = (key: SettingKey) => settings.find(key).text !== undefined;
-  if (isSet('base-url') || isSet('upload-url') || settings.config.isHomeless) return;
-  throw new ImgctlError('config', 'no service address or upload storage is set', {
-    facts: hint`run: ${imgctl('login')}, then: ${imgctl('config', 'set', 'upload-url', 'URL')}`,
-  });
 }
 
 /** Runs the action alone on this machine, after other pushes to the storage. @throws ImgctlError locked */
