@@ -3,7 +3,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { errorReason, ImgctlError, permissionAdvice, tryOr } from '../errors.ts';
-import { hint, imgctl, setting } from '../facts.ts';
+import { type Facts, hint, imgctl, setting } from '../facts.ts';
 import { MAX_FILE_SIZE } from '../files/atomic-file.ts';
 import { isLoopback, refusePlainHttp } from '../http/url.ts';
 import type { Io } from '../io.ts';
@@ -13,29 +13,30 @@ import type { Settings } from './settings.ts';
 import type { RedisAddress, UploadTarget } from './storage-urls.ts';
 import { certificateFlaw } from './values.ts';
 
+/** @throws ImgctlError config: no base-url, or invalid, or plain http beyond loopback */
 export function requireBaseUrl(settings: Settings): URL {
   const url = settings.get('base-url');
-  if (url === undefined) {
-    if (settings.config.isHomeless) {
-      throw new ImgctlError('config', 'no service address is set, because HOME is not set', {
-        facts: hint`${{ kind: 'no-home' }}; without settings, set IMGCTL_BASE_URL`,
-      });
-    }
-    const { profile, otherProfile: other } = settings;
-    if (settings.isUnknown) {
-      const meant = nearest(profile, [...settings.config.profiles.keys()]);
-      throw new ImgctlError('config', `unknown profile ${quoted(profile)}`, {
-        facts: hint`${meant ? `did you mean ${meant}? Otherwise, ` : ''}create it with: ${imgctl('login')}`,
-      });
-    }
-    throw new ImgctlError('config', 'no service address is set', {
-      facts: other
-        ? hint`use another profile: ${imgctl('profile', 'use', other)}, or run: ${imgctl('login')}`
-        : hint`run: ${imgctl('login')}, or to try without an account: ${imgctl('demo')}`,
-    });
-  }
+  if (url === undefined) throw missingAddress(settings);
   if (!settings.get('allow-http')) refusePlainHttp(url);
   return url;
+}
+
+function missingAddress({ config, profile, isUnknown, otherProfile }: Settings): ImgctlError {
+  const error = (message: string, facts: Facts) => new ImgctlError('config', message, { facts });
+  if (config.isHomeless) {
+    const facts = hint`${{ kind: 'no-home' }}; without settings, set IMGCTL_BASE_URL`;
+    return error('no service address is set, because HOME is not set', facts);
+  }
+  if (isUnknown) {
+    const meant = nearest(profile, [...config.profiles.keys()]);
+    const instead = meant ? `did you mean ${meant}? Otherwise, ` : '';
+    const facts = hint`${instead}create it with: ${imgctl('login')}`;
+    return error(`unknown profile ${quoted(profile)}`, facts);
+  }
+  const facts = otherProfile
+    ? hint`use another profile: ${imgctl('profile', 'use', otherProfile)}, or run: ${imgctl('login')}`
+    : hint`run: ${imgctl('login')}, or to try without an account: ${imgctl('demo')}`;
+  return error('no service address is set', facts);
 }
 
 const ALLOW_HTTP = setting('set', 'allow-http', 'true');

@@ -9,7 +9,7 @@ import { followLinks } from '../files/user-file.ts';
 import type { Io } from '../io.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import { shellQuote } from '../words.ts';
-import { isSettingKey, SETTING_KEYS, type SettingKey } from './definitions.ts';
+import { SETTING_KEYS, type SettingKey } from './definitions.ts';
 import { findPaths } from './paths.ts';
 
 export const DEFAULT_PROFILE = 'default';
@@ -86,17 +86,18 @@ function checkConfig({ profile, profiles = {}, ...rest }: JsonObject): ConfigFil
     throw new Error('profile is not a string');
   }
   if (!isObject(profiles)) throw new Error('profiles is not an object');
-  const stray = Object.keys(rest).find(meantSetting);
-  if (stray !== undefined) {
-    throw new Error(`${stray} belongs in profiles.${DEFAULT_PROFILE} as ${meantSetting(stray)}`);
+  for (const key of Object.keys(rest)) {
+    const meant = meantSetting(key);
+    if (meant) throw new Error(`${key} belongs in profiles.${DEFAULT_PROFILE} as ${meant}`);
   }
   for (const [name, settings] of Object.entries(profiles)) {
     if (!isObject(settings)) throw new Error(`profiles.${name} is not an object`);
-    const wrong = Object.keys(settings).find((key) => typeof settings[key] !== 'string');
-    if (wrong !== undefined) throw new Error(`profiles.${name}.${wrong} is not a string`);
-    const alias = Object.keys(settings).find((key) => !isSettingKey(key) && meantSetting(key));
-    if (alias === undefined) continue;
-    throw new Error(`profiles.${name}.${alias} is not a setting; use ${meantSetting(alias)}`);
+    for (const [key, value] of Object.entries(settings)) {
+      const place = `profiles.${name}.${key}`;
+      if (typeof value !== 'string') throw new Error(`${place} is not a string`);
+      const meant = meantSetting(key) ?? key;
+      if (meant !== key) throw new Error(`${place} is not a setting; use ${meant}`);
+    }
   }
   const checked = profiles as Record<string, Record<string, string>>;
   return { profile, profiles: new Map(Object.entries(checked)), rest };
