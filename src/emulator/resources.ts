@@ -200,28 +200,26 @@ export function findImages(
   query: { readonly filter?: string | undefined; readonly sort?: string | undefined },
   [start, end]: readonly [number, number] = [0, Number.POSITIVE_INFINITY],
 ): { readonly found: readonly Image[]; readonly total: number } {
-  const filter = query.filter === undefined ? undefined : readFilter(query.filter);
   const key = query.sort === undefined ? BY_ASCENDING_ID : readSort(query.sort);
-  const range = filter && idRange(filter);
-  const isMatch = filter && !range ? filterPredicate(filter) : undefined;
-  const all = isMatch ? images.filter(isMatch) : images;
-  const [low, high] = range
-    ? [countBelow(all, range[0]), countBelow(all, range[1])]
-    : [0, all.length];
-  const total = high - low;
-  if (key.field !== 'id') {
-    return { found: sortImages(all.slice(low, high), [key]).slice(start, end), total };
-  }
-  // Not a copy of all, as clients read a long list with hundreds of such requests.
-  const isAscending = key.direction === 'asc';
-  const [from, to] = isAscending ? [low + start, low + end] : [high - end, high - start];
-  const found = all.slice(Math.max(low, from), Math.max(low, Math.min(to, high)));
-  return { found: isAscending ? found : found.reverse(), total };
+  const matching = query.filter === undefined ? images : select(images, readFilter(query.filter));
+  const total = matching.length;
+  if (key.field !== 'id') return { found: sortImages(matching, [key]).slice(start, end), total };
+  if (key.direction === 'asc') return { found: matching.slice(start, end), total };
+  const found = matching.slice(Math.max(0, total - end), Math.max(0, total - start)).reverse();
+  return { found, total };
+}
+
+/** Returns the images that match; those of a range of ids without a look at each. */
+function select(images: readonly Image[], filter: Filter): readonly Image[] {
+  const range = idRange(filter);
+  if (range === undefined) return images.filter(filterPredicate(filter));
+  const [first, end] = range;
+  return images.slice(countBelow(images, first), countBelow(images, end));
 }
 
 const BY_ASCENDING_ID: FieldSort = { ...BY_ID, direction: 'asc' };
 
-/** Returns the ids that match, as a range without its end; undefined if they are none. */
+/** Returns the ids that match, as a range without its end; undefined if they are no range. */
 function idRange({ field, operator, operands }: Filter): readonly [number, number] | undefined {
   const id = Number(operands[0]?.value);
   const ranges: { readonly [Word in Operator]?: readonly [number, number] } = {
