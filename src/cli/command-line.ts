@@ -1,4 +1,4 @@
-// Reads a command line with commander: the command to run, its options, and the settings that options give.
+// Reads a command line with commander: the command, its options, and the settings they give.
 
 import { Argument, Command, CommanderError, Option } from 'commander';
 import { version } from '../../package.json';
@@ -26,7 +26,7 @@ type Env = Io['env'];
 
 /** What a command line asks for. */
 export interface CommandLine extends RunOptions {
-  /** Runs the command, or prints help or the version. @throws ImgctlError, also if the line is wrong */
+  /** Runs the command, or prints help or the version. @throws ImgctlError if the line is wrong */
   act(context: Context): Outcome;
 }
 
@@ -129,8 +129,8 @@ async function answer(
 }
 
 /**
- * Returns the names of the page: `images list` for `images list -h` and `help images list`, `images` for `images help`.
- * It is empty for the page of imgctl. What follows a group is no command, and help has an error for it.
+ * Returns the names of the page: `images list` for `images list -h` and `help images list`,
+ * `images` for `images help`, none for the page of imgctl. Help has an error for a word behind a group.
  */
 function pageAsked({ path, rest, command, words, unknown }: TypedLine): readonly string[] {
   // The value of an unknown option may be a secret, and is among the rest.
@@ -149,7 +149,7 @@ function globalsOf(root: Command) {
   return { options, given };
 }
 
-/** Returns the options as the command receives them, and those that are settings, with their texts. */
+/** Returns the options as the command receives them, and the settings among them. */
 function valuesOf(command: Command, declared: readonly OptionDeclaration[] = []) {
   const given = new Map<SettingKey, Given>();
   const values: Record<string, unknown> = command.opts();
@@ -224,7 +224,7 @@ function rootCommand(env: Env): Command {
     .helpOption(HELP_OPTION.flags, HELP_OPTION.description)
     .helpCommand(false)
     .usage('<command> [options]')
-    // Pages, the version and errors are printed after commander has ended, with colour if the terminal has it.
+    // Pages, the version and errors are printed later, with colour if the terminal has it.
     .configureHelp({ formatHelp: () => '' })
     .configureOutput({
       writeOut() {},

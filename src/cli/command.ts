@@ -42,7 +42,7 @@ export const SERVICE_CODES: readonly number[] = [3, 4, 5, 6];
 type TextHints = Omit<Hints, 'mayBePath'>;
 type Details<Declaration> = Omit<Declaration, 'flags' | 'name' | 'description'> & TextHints;
 
-/** Declares an option. A value is any text, with hints for completion, unless `more` names its kind. */
+/** Declares an option. Its value is any text, unless `more` has another kind of value. */
 export function option<
   const Flags extends string,
   const More extends Details<OptionDeclaration> = object,

@@ -1,4 +1,4 @@
-// What the program declares about its commands: help, man pages, docs and completion read these fields.
+// What the program declares about its commands, for help, man pages, docs and completion.
 
 import type { SettingKey } from '../config/definitions.ts';
 import type { Value } from '../config/values.ts';
@@ -9,7 +9,7 @@ import type { Suggest } from './suggestions.ts';
 
 export type Term = readonly [term: string, meaning: string];
 
-/** A block of help: a paragraph, terms with their meaning, commands for a shell, or lines shown as they are. */
+/** A block of help: a paragraph, terms with meanings, shell commands, or lines as they are. */
 export type Block =
   | string
   | { readonly terms: readonly Term[] }
@@ -88,7 +88,7 @@ export type Parsed<Options extends readonly OptionDeclaration[]> = Defaults<Opti
   > as NameOf<Option>]?: OptionValue<Option>;
 };
 
-/** What a command receives for its arguments: texts if one is variadic, undefined if it is optional and missing. */
+/** The arguments as a command receives them: several if variadic, undefined if missing. */
 export type Words<Arguments extends readonly ArgumentDeclaration[]> = {
   [Index in keyof Arguments]: Arguments[Index] extends { readonly variadic: true }
     ? readonly string[]
@@ -97,7 +97,7 @@ export type Words<Arguments extends readonly ArgumentDeclaration[]> = {
       : string | undefined;
 };
 
-/** Returns the value of an option that is not given; undefined if a variable or setting decides, or there is none. */
+/** Returns the value of an option that is not given; undefined if a variable or setting decides. */
 export function defaultOf(option: OptionDeclaration) {
   const { flags, value, default: text } = option;
   if (flags.startsWith('--no-')) return true;
@@ -134,7 +134,7 @@ export interface CommandDeclaration {
   /** A verb in the imperative, lower case, no full stop, at most 60 characters. */
   readonly summary: string;
   readonly description?: readonly Block[];
-  /** The rest of a long description: below the options in --help, so that the examples stay on the first screen. */
+  /** More description, below the options, so that the examples stay on the first screen. */
   readonly details?: readonly Block[];
   /** Shell lines, without a prompt. */
   readonly examples: readonly string[];
@@ -142,7 +142,7 @@ export interface CommandDeclaration {
   readonly seeAlso?: readonly string[];
   readonly arguments?: readonly ArgumentDeclaration[];
   readonly options?: readonly OptionDeclaration[];
-  /** The fields of what it prints with --json, of each row if that is a list; undefined if it prints no JSON. */
+  /** The fields of each record that it prints with --json; undefined if it prints no JSON. */
   readonly fields?: readonly Column[];
   /** Exit codes besides 0, 1, 2 and those of signals, which any command can have. */
   readonly exitCodes?: readonly number[];
@@ -150,7 +150,7 @@ export interface CommandDeclaration {
   readonly needsNoSettings?: boolean;
   /** True for a command that only programs use; no help lists it. */
   readonly hidden?: boolean;
-  /** Undefined for a group; a method, so that one type holds commands with other options, which `command` checks. */
+  /** Undefined for a group. It is a method, so that one type holds all commands. */
   run?(context: Context, options: object, ...words: readonly unknown[]): Outcome;
   readonly subcommands?: readonly CommandDeclaration[];
 }

@@ -1,19 +1,19 @@
-// Guesses what people meant who know other programs, such as hcloud, gh, aws, openstack, doctl and rclone.
+// Guesses what people meant who know other programs, such as hcloud, gh, aws and rclone.
 
 import { type Facts, hint, imgctl } from '../facts.ts';
 import { flagsOf, longFlag, type OptionDeclaration } from './declarations.ts';
 
 type Advice = string | Facts;
 
-/** Returns advice for the words behind a phrase: none if one of them could be the password of a URL. */
+/** Receives the words behind a phrase; none if one of them could be the password of a URL. */
 type Guess = Advice | ((words: readonly string[]) => Advice | undefined);
 
 /** Typed phrases, separated by commas, and what they mean. */
 type Row = readonly [typed: string, guess: Guess];
 
 /**
- * Guesses what words mean that are no command, or too many. The first two words behind the path are tried, then one,
- * then the path alone: `get image web.ova` is the phrase `get image`, with `web.ova` behind it.
+ * Guesses what words mean that are no command, or too many. The first two words behind the path
+ * are tried, then one, then the path alone. `get image web.ova` is the phrase `get image` with a word.
  */
 export function guess(path: readonly string[], typed: readonly string[]): Advice | undefined {
   for (const count of [2, 1, 0]) {
@@ -28,7 +28,7 @@ export function guess(path: readonly string[], typed: readonly string[]): Advice
   return undefined;
 }
 
-/** Guesses what an option means that the command does not have, from the options that it has. */
+/** Guesses what an option means that the command does not have. */
 export function guessOption(typed: {
   readonly path: readonly string[];
   readonly flag: string;
@@ -53,7 +53,7 @@ function adviceFor(phrase: string, words: readonly string[]): Advice | undefined
   return typeof found === 'function' ? found(words) : found;
 }
 
-/** Returns advice to use an option of the command, with the value that was typed if the option accepts it. */
+/** Returns advice to use an option of the command that has another name. */
 function renamed(
   typed: string,
   value: string | undefined,
@@ -67,8 +67,8 @@ function renamed(
 }
 
 /**
- * Returns `use --limit 5`, or `use --limit N` without a value that may be shown: a number, or a word that the option
- * knows. For an option that takes no value it is `use --wait`.
+ * Returns `use --limit 5`, or `use --wait` for an option without a value. A value is shown only
+ * if it is a number, or a word that the option knows; else it is `use --limit N`.
  */
 function useOption(option: OptionDeclaration, typed = ''): string {
   const flag = longFlag(option);
@@ -95,18 +95,23 @@ const useFirst =
 
 const fileIn = (words: readonly string[]) => words.find((word) => word.includes('.')) ?? 'FILE';
 
+const usePush: Guess = (words) => use('push', fileIn(words));
+
 /**
- * Commands and options: alone, or behind a command. No phrase has two rows. A verb alone counts behind `images` too:
- * `list` is also `images list`. `setting KEY` is a key that is no setting.
+ * Commands and options, alone or behind a command. No phrase has two rows. A verb alone counts
+ * behind `images` too: `list` is also `images list`. `setting KEY` is a key that is no setting.
  */
 export const GUESSES: readonly Row[] = [
   // Images
   ['list, ls, search, find, list images, get images, search images', useWith('images list')],
   ['images list --name, images list --search', useWith('images list')],
-  ['get, describe, show, view, get image, show image', useWith('images get', 'ID')],
+  ['get, describe, show, view, get image, show image, describe image', useWith('images get', 'ID')],
   ['images inspect, images diff, images compare', useWith('images get', 'ID')],
   ['my-images get, my-images show, my-images describe', useWith('images get --mine', 'ID')],
-  ['mine, my images, images list --private, images list --own', useWith('my-images')],
+  [
+    'mine, my images, my-images --name, images list --private, images list --own',
+    useWith('my-images'),
+  ],
   ['latest, newest, images list --latest, images list --newest', useWith('images latest')],
   ['images latest --name, images latest --os', useWith('images latest')],
   ['count, images list --count', (words) => hint`${use('images', 'list', '-q', ...words)} | wc -l`],
@@ -118,7 +123,7 @@ export const GUESSES: readonly Row[] = [
     hint`public images cannot be deleted; to delete one of yours, remove its file from the storage, then run: ${imgctl('sync')}`,
   ],
   [
-    'edit, rename, mv, tag, update image, images update, my-images update, my-images rename',
+    'edit, rename, mv, tag, update image, images update, my-images update, my-images rename, my-images edit',
     (words) =>
       hint`images cannot be changed; upload a new file with: ${imgctl('push', fileIn(words), '--on-conflict', 'replace')}`,
   ],
@@ -129,22 +134,19 @@ export const GUESSES: readonly Row[] = [
 
   // Packages and sync requests
   [
-    'upload, add, create, import, put, push, cp, copy, upload image, create image, import image',
-    (words) => use('push', fileIn(words)),
+    'upload, add, create, import, put, push, cp, copy, scp, rsync, upload image, create image',
+    usePush,
   ],
-  [
-    'my-images upload, my-images add, my-images create, my-images push',
-    (words) => use('push', fileIn(words)),
-  ],
+  ['my-images upload, my-images add, my-images create, my-images push', usePush],
   [
     'check, verify, test',
     (words) => hint`${use('validate', fileIn(words))}, or for the setup: ${imgctl('doctor')}`,
   ],
   ['wait, sync wait, sync watch', useWith('sync-status --wait')],
-  ['status, sync status, sync show, sync get', useWith('sync-status')],
+  ['status, sync status, sync show, sync get, get sync, show sync', useWith('sync-status')],
   ['sync', ([id = '']) => (/^\d+$/.test(id) ? use('sync-status', id) : undefined)],
   [
-    'history, log, logs, jobs, tasks, sync list, sync ls, list syncs, get syncs',
+    'history, log, logs, jobs, tasks, sync list, sync ls, sync history, list syncs, get syncs',
     use('sync-status', '--list'),
   ],
   ['cancel, sync cancel, sync stop', 'a sync request cannot be cancelled'],
@@ -172,7 +174,7 @@ export const GUESSES: readonly Row[] = [
   ],
   ['use, switch, context use, auth switch', useFirst('profile use', 'NAME')],
   ['profile set, setting profile', useFirst('profile use', 'NAME')],
-  ['context delete', useFirst('profile delete', 'NAME')],
+  ['context delete, delete profile', useFirst('profile delete', 'NAME')],
   ['context create, profile add, profile create, profile new', useFirst('login --profile', 'NAME')],
   [
     'env, environment, --proxy, --token, --password, --pass, login -p, setting proxy, setting token, setting password',
@@ -207,7 +209,7 @@ export const GUESSES: readonly Row[] = [
     hint`use --get path, or list URLs with: ${imgctl('images', 'list', '--urls')}`,
   ],
   [
-    '--recursive, --mirror, push -r, push --delete, validate -r, inspect -r',
+    'push -r, push --recursive, push --delete, push --mirror, validate -r, inspect -r',
     'name the files, such as *.ova; push deletes none',
   ],
   [
@@ -217,7 +219,10 @@ export const GUESSES: readonly Row[] = [
   ],
 ];
 
-/** Options that have another name here, if the command has that option; with other advice than to use it. */
+/**
+ * Options that have another name here. A row counts only for a command that has the second option;
+ * its advice is to use that option, unless the row has another one.
+ */
 export const RENAMED: readonly (readonly [typed: string, option: string, advice?: Advice])[] = [
   ['--max-items, --max-results, --max, --head, --top', '--limit'],
   ['--all, -a, -A, --no-paginate', '--limit', 'every image is listed; to list fewer, use -n 100'],
@@ -247,7 +252,7 @@ export const RENAMED: readonly (readonly [typed: string, option: string, advice?
   ],
   ['--transfers, --jobs, -j, --threads, --concurrency', '--parallel'],
   ['--dest, --destination, --target, --bucket', '--to'],
-  ['--url, --server, --host, --endpoint, --endpoint-url', '--base-url'],
+  ['--url, --server, --host, --hostname, --endpoint, --endpoint-url', '--base-url'],
   ['--context, --account', '--profile'],
   ['--max-time, --connect-timeout, --request-timeout', '--timeout'],
   [

@@ -66,7 +66,7 @@ export async function showPage(
   await context.console.print(parts.join('\n').replaceAll(NO_BREAK, ' '));
 }
 
-/** Finds the command that the words name, in commander's tree and as it is declared. @throws ImgctlError usage */
+/** Finds the command, in commander's tree and as it is declared. @throws ImgctlError usage */
 function findPage(
   root: Command,
   commands: readonly CommandDeclaration[],
@@ -129,7 +129,7 @@ function referencesOf({ fields = [], seeAlso = [] }: CommandDeclaration): string
 
 /** A longer term gets its own line above its meaning. */
 const MAX_TERM = 30;
-/** In a terminal with less room beside the terms, each meaning is below its term, with this indent. */
+/** With less room than this beside the terms, each meaning is below its term. */
 const MIN_MEANING = 24;
 const INDENT = 6;
 
@@ -152,7 +152,7 @@ function renderBlock(block: Block, width: number): string {
   return block.terms.map((term) => renderTerm(term, width, longest)).join('\n');
 }
 
-/** Returns a term and, beside it, its meaning. @param longest length of the longest term of the page or block */
+/** Returns a term with its meaning. @param longest length of the longest term around it */
 function renderTerm([term, meaning]: Term, width: number, longest: number): string {
   const beside = Math.min(MAX_TERM, longest) + 4;
   const column = width - beside < MIN_MEANING ? INDENT : beside;
@@ -163,7 +163,7 @@ function renderTerm([term, meaning]: Term, width: number, longest: number): stri
   return `  ${`${start.padEnd(column)}${first}`.trim()}${indented}`;
 }
 
-/** Returns the names of fields, grouped by the options that they need, with which their meanings begin. */
+/** Groups the names of fields by the options they need, with which their meanings begin. */
 function listFields(fields: readonly Column[]): string {
   const groups = new Map<string, string[]>();
   for (const { name, meaning } of fields) {

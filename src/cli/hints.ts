@@ -124,8 +124,11 @@ const HINTS: Table = {
     hint`use ${secure}, or allow plain http: ${setting('set', 'allow-http', 'true')}`,
   'credentials-in-url': () => hint`remove them from the URL, then run: ${imgctl('login')}`,
   // Secrets
-  keychain: ({ fix }) =>
-    hint`${fix ?? hint`use wincred: ${setting('set', 'credential-helper', 'wincred')}`}, or use a password command: ${imgctl('login', '--password-command', 'COMMAND')}`,
+  keychain: ({ fix }) => {
+    const helper = fix ?? hint`use wincred: ${setting('set', 'credential-helper', 'wincred')}`;
+    const login = imgctl('login', '--password-command', 'COMMAND');
+    return hint`${helper}, or use a password command: ${login}`;
+  },
   'helper-missing': () =>
     hint`install it, or use another one: ${setting('set', 'credential-helper', 'NAME')}`,
   'secret-command': ({ setting: key, command, isTyped }, settings) => {
@@ -174,7 +177,7 @@ function commandText(words: readonly string[], settings: Settings): string {
   return ['imgctl', ...all.map(quoteWord)].join(' ');
 }
 
-/** Quotes a word for the shell; one that a terminal must not show as `$'a\u001b'`, for bash and zsh. */
+/** Quotes a word for the shell. A word that a terminal must not show is `$'a\u001b'`. */
 function quoteWord(word: string): string {
   if (printable(word) === word) return shellQuote(word);
   return `$'${printable(word.replace(/[\\']/g, '\\$&'))}'`;
@@ -185,7 +188,7 @@ type Flags = readonly (readonly [name: string, value: string])[];
 
 /**
  * Returns the options without which a command would use another profile or service than the run.
- * If the profile of the run belongs to another service, `serviceProfile` is the profile of this one:
+ * `serviceProfile` is another profile than that of the run if that belongs to another service.
  *
  *     images list             --profile of the run, --base-url if an option gives it
  *     config set timeout 5s   --profile of the run

@@ -15,9 +15,9 @@ export interface End {
   readonly meta?: unknown;
   /** How many rows there are, below a table on a terminal. */
   readonly summary?: string | undefined;
-  /** Says what follows, and does what may happen only once everything was printed, or `error` follows. */
+  /** Called after printing. It is not called if printing failed, unless `error` follows. */
   readonly afterwards?: () => Promise<void> | void;
-  /** Thrown after printing, instead of two errors of printing: no value for --get, a closed pipe. */
+  /** Thrown after printing, instead of these errors of it: no value for --get, a closed pipe. */
   readonly error?: unknown;
   /** The exit code of a success [0]. */
   readonly exitCode?: number;

@@ -1,4 +1,4 @@
-// What completion offers for the value of an option or an argument; a declaration may have a function for it.
+// What completion offers for the value of an option or an argument.
 
 import type { Settings } from '../config/settings.ts';
 import type { Value } from '../config/values.ts';
@@ -48,7 +48,7 @@ export function suggestRows(candidates: readonly Candidate[]): Candidates {
   return { mode: 'space', candidates };
 }
 
-/** Puts `start` before each value and `end` behind it; an end means that more follows in the same word. */
+/** Puts `start` before each value and `end` behind it. Behind an end the word goes on. */
 export function suggestWords(values: readonly string[], start = '', end = ''): Candidates {
   const candidates = values.map((value): Candidate => [`${start}${value}${end}`]);
   return { mode: end === '' ? 'space' : 'nospace', candidates };

@@ -23,7 +23,7 @@ interface TypedWord {
   readonly option?: OptionDeclaration | undefined;
 }
 
-/** The first option that the command before it does not have, or a value that its option does not take. */
+/** The first option that its command does not have, or with a value that it does not take. */
 export interface UnknownOption {
   /** Its index in the words. */
   readonly index: number;
@@ -51,8 +51,9 @@ export interface TypedLine {
 }
 
 /**
- * Tells options, their values and arguments apart as commander does, but parses and refuses nothing. `images list -qn5
- * web` is the commands images and list, the options -q and -n, the value 5 of -n and the argument web, its `rest`.
+ * Tells options, their values and arguments apart as commander does, but refuses nothing.
+ * `images list -qn5 web` is the commands images and list, the options -q and -n, the value 5 of -n
+ * and the argument web, the `rest`.
  * @param topics that `imgctl help` takes besides commands
  */
 export function readTyped(
@@ -102,6 +103,7 @@ class LineReader implements TypedLine {
     return this.options.find((each) => flagsOf(each).includes(flag));
   }
 
+  /** Reads `--limit`, `--limit=5`, `-n`, `-n5` or `-qn5`. */
   #readOption(word: string): void {
     const [flag, value] = divide(word);
     const option = this.#optionOf(flag);
@@ -111,17 +113,18 @@ class LineReader implements TypedLine {
       else if (option.value) this.pending = option;
       return;
     }
-    // Short options in one word, and the value of the last: -qn5.
     const [, letter = '', more = ''] = /^-([^-])(.+)$/s.exec(word) ?? [];
     const short = this.#optionOf(`-${letter}`);
-    // With one dash, -limit is unknown: it means --limit, and not -l with the value imit.
+    // -limit means --limit, and not -l with the value imit; -q=true gives -q a value.
     const isLong = this.#optionOf(`-${word.replace(/=.*/s, '')}`) !== undefined;
-    if (!short || isLong || (more.startsWith('=') && !short.value)) this.#addUnknown(word);
-    else {
-      this.#add('option', `-${letter}`, short);
-      if (short.value) this.#add('value', more, short);
-      else this.#readOption(`-${more}`);
+    const hasForbiddenValue = more.startsWith('=') && !short?.value;
+    if (!short || isLong || hasForbiddenValue) {
+      this.#addUnknown(word);
+      return;
     }
+    this.#add('option', `-${letter}`, short);
+    if (short.value) this.#add('value', more, short);
+    else this.#readOption(`-${more}`);
   }
 
   #addUnknown(word: string): void {
@@ -150,7 +153,7 @@ export function followersOf(
   return rest.length > 0 ? [] : subcommands.filter(({ hidden }) => !hidden);
 }
 
-/** Divides `--output=json`. An equals sign behind a short option belongs to its value: `-o=json` is `-o` and `=json`. */
+/** Divides `--output=json`. A short option takes all behind it: `-o=json` has the value `=json`. */
 export function divide(word: string): [flag: string, value: string | undefined] {
   const [, flag = word, value] = /^(--[^=]*)=(.*)$/s.exec(word) ?? [];
   return [flag, value];
@@ -190,14 +193,14 @@ function isCommandLine(words: readonly TypedWord[], index: number): boolean {
 
 const TYPESET_DASHES = '\u2010-\u2015\u2212';
 const TYPESET_DASH = new RegExp(`^-*[${TYPESET_DASHES}]`);
-/** Quotes of any language, where one begins a word or a value: `name,like,“web”`, `„web“`, `«web»`. */
+/** A quote of any language at the start of a word or value: `name,like,“web”`, `„web“`, `«web»`. */
 const TYPESET_QUOTE = /(?:^|[=~,])[\p{Pi}\p{Pf}\u201a\u201e]/u;
 
 function isMisset(text: string): boolean {
   return TYPESET_DASH.test(text) || TYPESET_QUOTE.test(text);
 }
 
-/** Programs that set text replace hyphens and quotes. What follows may be a secret, and is not shown. */
+/** Word processors replace hyphens and quotes. What follows may be a secret, and is not shown. */
 function misset(text: string): ImgctlError {
   const codeOf = (character: string) =>
     `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase()}`;

@@ -1,4 +1,4 @@
-// Usage errors, in the words of imgctl: what is wrong with a command line, and what was probably meant.
+// Usage errors: what is wrong with a command line, and what was probably meant.
 
 import type { CommanderError } from 'commander';
 import { incompatible } from '../choices.ts';
@@ -166,9 +166,9 @@ function unknownOption({ words }: TypedLine, unknown: UnknownOption): ImgctlErro
 }
 
 /**
- * Returns what may be the value of the unknown option, and the other words behind the path of its command. For
- * `images list ubuntu --name web -n 5` these are `web`, and `ubuntu -n 5`. Of other unknown options nothing is
- * repeated: their values may be secrets.
+ * Returns what may be the value of the unknown option, and the other words behind the path of its
+ * command: for `images list ubuntu --name web -n 5` these are `web`, and `ubuntu -n 5`. Of other
+ * unknown options nothing is repeated: their values may be secrets.
  */
 function wordsAround(words: TypedLine['words'], index: number, text: string) {
   const next = words[index + 1];
@@ -202,7 +202,7 @@ function subcommandHint({ command, name, path, value = '' }: TypedOption): Facts
   return found && hint`use: ${imgctl(...path, found.name, ...(isShown ? [value] : []))}`;
 }
 
-/** Returns a hint for an option of a command below: of the command that is typed too, or else the first that has it. */
+/** Returns a hint for an option of a subcommand, which is typed too or the first that has it. */
 function misplacedHint({ command, path, flag, value, others }: TypedOption): Facts | undefined {
   let target = command;
   const names: string[] = [];
