@@ -4,9 +4,8 @@ import { ImgctlError, tryOr } from '../errors.ts';
 import { httpDate } from '../http/headers.ts';
 import { type HttpResponse, isSuccess } from '../http/message.ts';
 import { findAll, textOf, type XmlElement } from '../xml.ts';
-import { isSettled } from './read-back.ts';
 import { type createRequests, type StorageRequest, textBody } from './requests.ts';
-import { CHECK_URL, requireLength, storageError, xmlOf } from './responses.ts';
+import { CHECK_URL, isSettled, requireLength, storageError, xmlOf } from './responses.ts';
 import { arrivedWrong, notAFile, type StorageOptions } from './storage.ts';
 
 const NEEDED =

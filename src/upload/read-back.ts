@@ -1,11 +1,10 @@
 // Compares a file with the one that an HTTP storage has, by reading that one back in pieces.
 
 import { TransportError } from '../http/errors.ts';
-import { httpDate } from '../http/headers.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { PIECE, type StorageRequest } from './requests.ts';
 import type { Comparison, StoredState } from './storage.ts';
-import { SETTLED, type UploadSource } from './upload-file.ts';
+import type { UploadSource } from './upload-file.ts';
 
 /** @param get sends a GET with these rules. @throws ImgctlError for a status that is no success */
 export async function readBack(
@@ -33,10 +32,4 @@ export async function readBack(
     }
   }
   return { state: 'same', stored };
-}
-
-/** True if the next change would show in ETag or time. Some servers make the ETag from the size and seconds. */
-export function isSettled(etag: string, modified: string, date: string | undefined): boolean {
-  if (modified === '') return /^"/.test(etag);
-  return Number(httpDate(date ?? '')) - Number(httpDate(modified)) >= SETTLED;
 }

@@ -14,11 +14,11 @@ import { sendWithRetry } from '../http/retry.ts';
 import { createTransport } from '../http/transport.ts';
 import type { StorageOptions } from './storage.ts';
 
-/** Maximum size of all responses in flight, in bytes; a file is read back in pieces of half of it. */
+/** Maximum size of all responses in flight, in bytes. A file is read back in pieces of half. */
 const MAX_BYTES = 16 * 2 ** 20;
 export const PIECE = MAX_BYTES / 2;
 
-/** The refusals of a request whose effect is looked up afterwards: nginx limits requests with 503, and so does S3. */
+/** Statuses of a limit, for requests whose effect is looked up later: nginx and S3 send 503. */
 export const REFUSALS = [429, 503];
 
 export interface StorageRequest
@@ -37,30 +37,32 @@ export function createRequests(
   authorize: (request: StorageRequest) => Promise<Record<string, string>>,
   explain: (response: HttpResponse) => ImgctlError | undefined = () => undefined,
 ) {
-  const { clock, env, onSecret, redact, timeout, userAgent, parallel } = options;
+  const { clock, ca, env, onEvent, onSecret, parallel, redact, retries, timeout } = options;
+  const { now, elapsed, sleep, random, signal } = clock;
   const { proxy, proxyAdvice } = chooseProxy(base, env);
   if (proxy) proxySecrets(proxy).forEach(onSecret);
   const endpoint = { of: 'storage', proxyAdvice } as const;
   const limits = { maxBytes: MAX_BYTES, connections: parallel + 1 };
-  const { origin } = base;
-  const transport = createTransport({ ...options, ...clock, ...limits, origin, endpoint, proxy });
-  const pace = new Pace({ ...clock, limits: false });
+  const target = { origin: base.origin, endpoint, proxy, ca };
+  const transport = createTransport({ ...target, ...limits, now, elapsed, onEvent });
+  const pace = new Pace({ elapsed, sleep, random, limits: false });
   return {
     /** Returns any response but a redirect. @throws ImgctlError */
     async send(request: StorageRequest): Promise<HttpResponse> {
-      const patience = Math.max(timeout, request.patience ?? 0);
-      const rules = { ...request, headers: {}, timeout: patience, signal: clock.signal };
-      // A signature is valid for some minutes only, so each attempt has its own.
+      const { url, nextUrl = () => url, patience = 0 } = request;
+      const rules = { ...request, headers: {}, timeout: Math.max(timeout, patience), signal };
+      /** Sends one attempt: a signature is valid for some minutes only. */
       const sendSigned = async () => {
+        const signed = await authorize(request);
         const headers = {
-          'user-agent': userAgent,
+          'user-agent': options.userAgent,
           'accept-encoding': 'identity',
-          ...(await authorize(request)),
+          ...signed,
         };
-        return transport.send({ ...rules, headers, url: request.nextUrl?.() ?? request.url });
+        return transport.send({ ...rules, headers, url: nextUrl() });
       };
-      const sender = { send: sendSigned };
-      const received = await sendWithRetry(sender, rules, { ...options, ...clock }, pace);
+      const retrying = { retries, sleep, random, onEvent };
+      const received = await sendWithRetry({ send: sendSigned }, rules, retrying, pace);
       const response = isSuccess(received) ? received : withoutSecrets(received, redact);
       const known = explain(response);
       if (known) throw known;
@@ -74,7 +76,7 @@ export function createRequests(
 /** Of a larger error only this much is read, in bytes. */
 const MAX_ERROR_BYTES = 64 * 1024;
 
-/** Masks secrets in the body as it was sent: the text of a page has no tags, and a secret may have what looks like one. */
+/** Masks secrets before tags are removed from a page: a secret may have what looks like a tag. */
 function withoutSecrets(response: HttpResponse, redact: StorageOptions['redact']): HttpResponse {
   const { body } = response;
   const isCut = body.length > MAX_ERROR_BYTES;

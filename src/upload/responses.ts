@@ -1,14 +1,15 @@
-// What the responses of an HTTP storage mean: the size of a file, XML within limits, and refusals in their own words.
+// What the responses of an HTTP storage mean: sizes, times, XML within limits, and refusals.
 
 import { type ErrorCode, ImgctlError } from '../errors.ts';
 import type { Facts } from '../facts.ts';
-import { requestedWait } from '../http/headers.ts';
+import { httpDate, requestedWait } from '../http/headers.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { pageText } from '../http/page.ts';
 import { isObject, parseJson } from '../json.ts';
 import { describeLater, shorten } from '../words.ts';
 import { parseXml, textOf, type XmlElement, XmlError } from '../xml.ts';
 import { fileTooLarge, storageFull } from './storage.ts';
+import { SETTLED } from './upload-file.ts';
 
 const XML_LIMITS = { bytes: 4 * 2 ** 20, nodes: 100_000, depth: 50 };
 
@@ -21,11 +22,18 @@ export function requireLength({ headers, url }: HttpResponse, name: string): num
   throw new ImgctlError('bad-answer', message, { facts: advice });
 }
 
-/** Characters that XML cannot hold, as bytes of UTF-8 or as references. */
-const NOT_XML =
-  /[\0-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]|&#(?:x0*(?:[0-8bcef]|1[\da-f]|fff[ef])|0*(?:[0-8]|1[124-9]|2\d|3[01]|6553[45]));/gi;
+/** True if the next change will show. Some servers make an ETag from the size and whole seconds. */
+export function isSettled(etag: string, modified: string, date: string | undefined): boolean {
+  if (modified === '') return /^"/.test(etag);
+  return Number(httpDate(date ?? '')) - Number(httpDate(modified)) >= SETTLED;
+}
 
-/** Returns the root, or undefined if the body is not XML. @throws ImgctlError bad-answer: too large */
+/** Characters that XML cannot hold. */
+const NOT_XML = /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g;
+/** `&#x1;` or `&#1;`. */
+const REFERENCE = /&#(x[\da-f]{1,5}|\d{1,6});/gi;
+
+/** Returns the root; undefined if the body is not XML. @throws ImgctlError bad-answer: too large */
 export function xmlOf({ body, url, status }: HttpResponse): XmlElement | undefined {
   // Some storages send white space while a request takes long, also before the declaration.
   const start = body.findIndex((byte) => byte > 0x20);
@@ -41,14 +49,19 @@ export function xmlOf({ body, url, status }: HttpResponse): XmlElement | undefin
   }
 }
 
-/** A storage that encodes no keys sends those of others, such as one with a control character, as they are. */
+/** Reads `?` for what XML cannot hold: storages that encode no keys send it as it is. */
 function parseTolerantly(xml: Buffer): XmlElement {
   try {
     return parseXml(xml, XML_LIMITS);
   } catch (error) {
     if (!(error instanceof XmlError) || error.code !== 'xml-syntax') throw error;
-    const readable = xml.toString('latin1').replace(NOT_XML, '?');
-    return parseXml(Buffer.from(readable, 'latin1'), XML_LIMITS);
+    const readable = `${xml}`
+      .replace(REFERENCE, (reference, number: string) => {
+        const character = String.fromCodePoint(Number(number.replace(/^x/i, '0x')));
+        return character.search(NOT_XML) === 0 ? '?' : reference;
+      })
+      .replace(NOT_XML, '?');
+    return parseXml(Buffer.from(readable), XML_LIMITS);
   }
 }
 
@@ -88,7 +101,7 @@ const WAIT_FOR_RELEASE = 'wait until other programs have released it, then run t
 
 type Refusal = readonly [ErrorCode, what: string, string | Facts];
 
-/** Returns the error that a refusal stands for. @param meaning the status that says what it means [its own] */
+/** Returns the error of a refusal. @param meaning the status that tells what it means [its own] */
 export function storageError(response: HttpResponse, meaning = response.status): ImgctlError {
   const { status, method, url, headers, receivedAt } = response;
   const { host, origin, pathname } = url;

@@ -1,4 +1,4 @@
-// The interface of a storage that takes uploads, and what all storages share: hidden names and errors.
+// The interface of a storage that takes uploads; names of parts, and the errors of all storages.
 
 import { randomBytes } from 'node:crypto';
 import { ImgctlError } from '../errors.ts';
@@ -22,7 +22,7 @@ export interface StorageOptions {
   readonly ca: string | undefined;
   readonly userAgent: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Has the names of parts until a push ends, for a storage that lists no hidden files, such as nginx. */
+  /** The file for the names of parts, for a storage that lists no hidden files, such as nginx. */
   readonly partsFile: string | undefined;
   readonly onWarning: (text: string) => void;
   readonly onSecret: (secret: string) => void;
@@ -65,21 +65,22 @@ export type Comparison =
   /** With a note if their contents cannot be compared. */
   | { readonly state: 'different'; readonly note?: string };
 
-/** Every method throws ImgctlError: not-permitted, wrong-credentials, not-found, conflict, storage-full... */
+/** Every method throws ImgctlError, such as not-permitted, wrong-credentials or storage-full. */
 export interface Storage {
   readonly address: string;
   check(): Promise<void>;
   list(): Promise<string[]>;
   /**
-   * Compares the file with the visible one. @param proved the state of a stored file with the same content
+   * Compares the file with the visible one.
+   * @param proved the state of the stored file when it had the same content
    * @throws ImgctlError usage: no room for the name
    */
   compare(name: string, file: UploadSource, proved?: string): Promise<Comparison>;
-  /** Returns the text of the state that the visible file has now, by one request; undefined if there is none. */
+  /** Returns the text of the visible file's state by one request; undefined if there is none. */
   look(name: string): Promise<string | undefined>;
   /** Uploads the file and checks what arrived; it stays invisible. */
   put(name: string, file: UploadSource, onProgress: OnBytes): Promise<UnpublishedFile>;
-  /** Removes the file, and what an upload of that name has left that a later push would continue. */
+  /** Removes the file, and the unfinished uploads of that name. */
   remove(name: string): Promise<void>;
   /** Removes the parts of killed processes. @param isLast this push writes no more parts */
   removeDeadParts(isLast: boolean): Promise<void>;
@@ -88,10 +89,13 @@ export interface Storage {
 
 /** Milliseconds. */
 const MAX_PART_AGE = 24 * 3_600_000;
-/** Milliseconds without a change: another container with the name of this host may have processes of its own. */
+/** Milliseconds without a change: a container with the name of this host has other processes. */
 const MIN_PART_AGE = 600_000;
 
-/** Tells which process writes it. Nextcloud and ownCloud refuse `.part` and `.filepart`. */
+/**
+ * Returns a new name for a part, which tells the process that writes it. Nextcloud and ownCloud
+ * refuse names that end in `.part` and `.filepart`.
+ */
 export function partName(name: string, system: System): string {
   const digest = shortDigest(name, 16);
   const unique = randomBytes(4).toString('hex');
@@ -118,7 +122,10 @@ export function isPart(name: string): boolean {
   return PART.test(name);
 }
 
-/** True for a part of this host whose process has ended, and for any part after a day. @param age milliseconds */
+/**
+ * True for a part of this host whose process has ended, and for any part after a day.
+ * @param age milliseconds
+ */
 export function isDeadPart(name: string, age: number, system: System): boolean {
   const [, host, pid] = PART.exec(name) ?? [];
   if (host === undefined) return false;

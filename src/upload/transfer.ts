@@ -1,4 +1,4 @@
-// Uploads packages: compares each file with the storage, and sends it once, with the first package that has it.
+// Uploads packages: compares each file with the storage, and sends it with the first package of it.
 
 import { hasCode, type ImgctlError } from '../errors.ts';
 import type { AssertHeld } from '../files/atomic-file.ts';
@@ -29,7 +29,10 @@ export interface UploadPackage {
   verify(results: RegionResults): Promise<void>;
 }
 
-/** What is known of a file by all packages that have it. Only `stored` and `visible` change, when it is sent. */
+/**
+ * What is known of a file, once for all packages that have it. Only `stored` and `visible` change,
+ * when the file is sent.
+ */
 interface SharedFile {
   readonly size: number;
   /** The state of the local file, if every later change would show in it. */
@@ -38,7 +41,7 @@ interface SharedFile {
   readonly before: Comparison;
   /** What the storage has now, if that is this file. */
   stored: StoredState | undefined;
-  /** True if others see what was sent, or would with --dry-run; perhaps, if an error leaves that open. */
+  /** If others see what was sent (or would without --dry-run); perhaps, after some errors. */
   visible: 'no' | 'perhaps' | 'yes';
 }
 
@@ -63,13 +66,13 @@ export interface TransferOptions {
   readonly clock: Clock;
   readonly onConflict: 'fail' | 'replace' | 'skip';
   readonly dryRun: boolean;
-  /** @throws ImgctlError if another push took over while this one was suspended: the plan may be outdated */
+  /** @throws ImgctlError if another push took over while this process was suspended */
   readonly assertHeld: AssertHeld;
   /** Called for each package before the first of its files may become visible. */
   readonly beforeVisible: () => void;
 }
 
-/** True for what is wrong with one package, and says nothing of the others or of the storage. */
+/** True if an error is about one package, and the others may be uploaded all the same. */
 export function isOfPackage(error: unknown): error is ImgctlError {
   if (error instanceof LocalFileError || error instanceof FileTooLargeError) return true;
   // A storage that has no room for a name calls it a usage error.
@@ -114,7 +117,7 @@ function actionAfter({ state }: Comparison, { onConflict }: TransferOptions): Ac
   return onConflict === 'fail' ? 'conflict' : onConflict;
 }
 
-/** One file of another version would break a package, so either all of its files are skipped or none. */
+/** Skips all files of a package or none: a single file of another version would break it. */
 function asOne({ name, verify }: UploadPackage, files: readonly PlannedFile[], address: string) {
   const taken = files.find(({ action }) => action === 'conflict');
   if (taken) return { name, verify, files, error: conflict(taken.name, address, taken.note) };
@@ -126,7 +129,7 @@ function asOne({ name, verify }: UploadPackage, files: readonly PlannedFile[], a
   return { name, verify, files: skipped };
 }
 
-/** Returns the package without what packages before it have sent. */
+/** Returns the package with the files as unchanged that packages before it have sent. */
 export function withoutSent(each: PlannedPackage): PlannedPackage {
   const files = each.files.map((file): PlannedFile => {
     return isSent(file) && file.shared.visible === 'yes' ? { ...file, action: 'unchanged' } : file;
@@ -134,7 +137,10 @@ export function withoutSent(each: PlannedPackage): PlannedPackage {
   return { ...each, files };
 }
 
-/** @throws ImgctlError failed: it changed since its package was checked; push may have waited for another one */
+/**
+ * Opens a file for the action.
+ * @throws LocalFileError: the file has changed since its package was checked
+ */
 async function withUploadFile<Result>(
   file: LocalFile,
   { clock }: TransferOptions,
@@ -166,7 +172,7 @@ function findStored(file: PlannedFile, transfer: TransferOptions) {
   });
 }
 
-/** Compares an open file with the storage, unless both are as they were when they were proved equal. */
+/** Compares an open file with the stored one, unless a proof says that they are equal. */
 async function compareOpened(
   opened: UploadFile,
   name: string,
@@ -187,9 +193,9 @@ async function compareOpened(
 type OnProgress = (file: PlannedFile, bytes: number) => void;
 
 /**
- * Sends a package. None of its files becomes visible before all of them are uploaded and checked.
- * @throws ImgctlError; `shared` of each file says what others see then. Everything else is removed, unless a later run
- * can continue it
+ * Sends a package: uploads and checks all of its files, then makes one after the other visible.
+ * @throws ImgctlError, after which `shared` of each file says what others see. What they do not see
+ * is removed, unless a later run can continue it
  */
 export async function transferPackage(
   { files, verify }: PlannedPackage,
@@ -203,7 +209,7 @@ export async function transferPackage(
     for (const file of files)
       results.push(...(await sendAndCheck(file, parts, transfer, onProgress)));
     await verify(new Map(results));
-    // A file may have changed since it was read: each is looked at once more.
+    // A file that was read early may have changed while the others were uploaded.
     for (const file of files) await withUploadFile(file, transfer, async () => {});
     const sent = files.filter(isSent);
     if (!transfer.dryRun && sent.length > 0) transfer.beforeVisible();
@@ -220,7 +226,7 @@ export async function transferPackage(
   for (const file of files) remember(file, transfer);
 }
 
-/** True if nothing is to be read: the package was valid when this file and the stored one were last found equal. */
+/** True if a proof says that the package is valid, and that the storage has this file of it. */
 function isProved({ package: owner, name, shared }: PlannedFile, { proofs }: TransferOptions) {
   const { settledState, stored } = shared;
   if (settledState === undefined || stored === undefined) return false;
@@ -233,7 +239,7 @@ function remember({ package: owner, name, shared }: PlannedFile, { proofs }: Tra
   proofs.remember({ package: owner, name, source: settledState, stored: stored.text });
 }
 
-/** Reads a file, and uploads it meanwhile if it is to be sent. @param parts receives its part, even if it is damaged */
+/** Reads and checks a file, and uploads it meanwhile if it is sent. @param parts gets its part */
 function sendAndCheck(
   file: PlannedFile,
   parts: Map<PlannedFile, UnpublishedFile>,
@@ -263,10 +269,10 @@ async function makeVisible(
   transfer: TransferOptions,
 ): Promise<void> {
   const { shared } = file;
-  // Also a file that was absent before: another push may have stored one of that name meanwhile.
+  // Also if the name was free: another push may have stored a file meanwhile.
   const replace = transfer.onConflict === 'replace';
   transfer.assertHeld();
-  // That holds if `publish` throws, and if it is interrupted.
+  // What holds if `publish` throws.
   shared.visible = 'perhaps';
   const published = await part.publish(replace);
   switch (published.kind) {
@@ -277,10 +283,10 @@ async function makeVisible(
       shared.visible = 'no';
       throw published.error;
     case 'conflict':
-      // As above, of another push.
+      // As after `put`, it may be the same content of another push.
       shared.stored = await findStored(file, transfer);
       if (!shared.stored) {
-        // Without replace, nothing was overwritten, and the file is that of the other push.
+        // Without replace, nothing was overwritten: the file is that of another push.
         if (!replace) shared.visible = 'no';
         throw published.error;
       }
@@ -288,10 +294,7 @@ async function makeVisible(
   }
 }
 
-/**
- * Looks once more at every file that the storage should have. Returns the names of those that it does not have any more,
- * as they were compared or sent.
- */
+/** Looks once more at all files, and returns the names of those that the storage no longer has. */
 export async function findChanged(
   packages: readonly PlannedPackage[],
   transfer: TransferOptions,

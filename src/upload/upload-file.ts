@@ -1,4 +1,4 @@
-// A local file that is uploaded: a stream whose bytes are checked as they pass, which notices changes.
+// A local file that is uploaded: its bytes are checked as they pass, and changes are noticed.
 
 import type { BigIntStats } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -28,10 +28,13 @@ export interface LocalFile {
   readonly checked: string | undefined;
 }
 
-/** Small enough to see progress on a slow line, and more than a socket buffers. Parts of S3 are a multiple of it. */
+/** Shows progress on a slow line, and is more than a socket buffers. S3 parts are a multiple. */
 const CHUNK = 256 * 1024;
 
-/** Milliseconds. Changes within the resolution of a file system's clock may leave the same times (git, racy-git.txt). */
+/**
+ * Milliseconds. Two changes within the resolution of a file system's clock may leave the same times
+ * (git, racy-git.txt).
+ */
 export const SETTLED = 2_000;
 
 /** The file of the user is unreadable or has changed: not a failure of the storage. */
@@ -45,11 +48,11 @@ export interface UploadSource {
   readAll(): AsyncGenerator<Buffer>;
 }
 
-/** An open file; every function throws LocalFileError `failed` if it is unreadable or has changed. */
+/** An open file. Every function throws LocalFileError if the file is unreadable or has changed. */
 export interface UploadFile extends UploadSource {
-  /** Its state: differs after every change of the file. */
+  /** Differs after a change of the file. */
   readonly state: string;
-  /** The same, unless a change while it is read, or later, may not show in it. */
+  /** The state, if every later change will show in it. */
   readonly settledState: string | undefined;
   /** Reads the file unless `readAll` did. */
   check(onProgress: (bytes: number) => void): Promise<RegionResults>;
@@ -72,7 +75,7 @@ export async function openUploadFile(
   });
   const state = stateOf(stats);
   const size = Number(stats.size);
-  /** Of the last time that all of the file was read. */
+  /** From the last time that the whole file was read. */
   let results: RegionResults | undefined;
 
   async function* read(start = 0, end = size): AsyncGenerator<Buffer> {
@@ -131,12 +134,12 @@ async function update({ region, check }: RegionCheck, chunk: Buffer, position: n
 
 type State = Pick<BigIntStats, 'ino' | 'size' | 'mtimeNs' | 'ctimeNs'>;
 
-/** Differs after every change of a file, and for another file, but not when the file system is mounted again. */
+/** Returns a text that differs after a change, and for another file, but not after a new mount. */
 export function stateOf({ ino, size, mtimeNs, ctimeNs }: State): string {
   return [ino, size, mtimeNs, ctimeNs].join(':');
 }
 
-/** Undefined if a later change may not show: where times are whole seconds, or if the last change is too young. */
+/** Returns undefined if a later change may not show: its times are whole seconds, or too young. */
 export function settledStateOf(stats: State, now: number, age = SETTLED): string | undefined {
   const { mtimeNs, ctimeNs } = stats;
   const hasFraction = ctimeNs % 1_000_000_000n !== 0n;

@@ -18,7 +18,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { systemOf } from '../../src/io.ts';
 import { loadProofs } from '../../src/upload/proofs.ts';
-import { isSettled } from '../../src/upload/read-back.ts';
+import { isSettled } from '../../src/upload/responses.ts';
 import { settledStateOf } from '../../src/upload/upload-file.ts';
 import { flipByte } from '../support/files.ts';
 import { runCli, temporaryDirectory } from '../support/io.ts';
