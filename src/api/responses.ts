@@ -119,7 +119,11 @@ interface Meaning {
   readonly retryAfter?: number;
 }
 
-/** Returns what a status means that is neither a redirect nor 429, nor 401 in JSON. */
+/**
+ * Returns what a status means that is neither a redirect nor 429, nor 401 in JSON:
+ * - 401 or 403 with a page: bad-answer, perhaps of a firewall; 403 in JSON: not-permitted
+ * - 404, 410: not-found; 407: proxy; 500 and above: server-error; any other: failed
+ */
 function meaningOf(response: HttpResponse, isPage: boolean): Meaning {
   const { status, url } = response;
   if (status === 401 || status === 403) {

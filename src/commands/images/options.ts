@@ -33,12 +33,14 @@ export const WORDS = argument('text', 'show only images whose name matches every
   variadic: true,
 });
 
+/** Of every command that prints images. */
 export const IMAGE_TABLE_OPTIONS = [
   option('--no-header', 'omit the header line'),
   option('--no-trunc', 'show tables in full'),
   settingOption('--time <style>', 'time', 'format of timestamps: raw, iso, local or age'),
 ] as const;
 
+/** Of commands that print whole images: list, my-images, get and latest. */
 export const VIEW_OPTIONS = [
   option('-c, --columns <a,b>', 'fields to show, such as id,path (or all)', {
     listed: namesOf(IMAGE_COLUMNS),
@@ -78,6 +80,7 @@ export const CHOOSING_FILTER = {
   description: "consider only images that match, such as 'name~ubuntu'; repeatable, all must match",
 };
 
+/** Of images list and my-images. */
 export const LISTING_OPTIONS = [
   FILTER_OPTION,
   option(
@@ -124,6 +127,7 @@ export function describeCount(count: number, { limit }: ListingOptions, total?: 
   return total === undefined ? `${images} (--limit)` : `${count} of ${images} (--limit)`;
 }
 
+/** Of commands that can read a snapshot instead of the service. */
 export const CATALOGUE_OPTIONS = [
   option('--from <file>', 'read this snapshot instead of the service', {
     from: 'files',

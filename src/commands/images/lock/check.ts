@@ -96,8 +96,8 @@ async function run(
     const hasNewer = rows.some(({ state }) => state === 'newer');
     return { output, rows, exitCode: options.exitCode && hasNewer ? CHANGES_EXIT_CODE : 0 };
   }
-  const message = `${broken.length} of ${counted(rows.length, 'locked image')} changed`;
   const update = lockCommand(options, 'update', ...broken.map(({ lock }) => lock));
+  const message = `${broken.length} of ${counted(rows.length, 'locked image')} changed`;
   const error = new ImgctlError('lock-broken', message, {
     details: broken.map(({ lock, state }) => `${lock}: ${state}`),
     facts: hint`lock the newest images instead: ${update}`,
@@ -128,7 +128,12 @@ async function liveImage(catalogue: Catalogue, { locked: { id }, found }: LockSe
   return seen ?? catalogue.getImage(id);
 }
 
-/** @param live the locked image as the catalogue has it, if it still exists */
+/**
+ * Returns the state of a lock, which breakOf decides, or else the series. For the words `ubuntu
+ * 22.04` and the image ubuntu-22.04-server-20240101.ova it is newer if there is
+ * ubuntu-22.04-server-20240301.ova, but ok beside ubuntu-24.04-server-20240301.ova.
+ * @param live the locked image as the catalogue has it, if it still exists
+ */
 function rowOf(search: LockSearch, live: ReceivedImage | undefined) {
   const { lock, locked } = search;
   const { id, name, path } = locked;
