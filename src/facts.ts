@@ -96,7 +96,6 @@ export type Facts =
   | { readonly kind: 'plain-http'; readonly secure: string }
   | { readonly kind: 'credentials-in-url' }
   /** A sort key has too many parts. */
-  | { readonly kind: 'too-many-keys' }
   | { readonly kind: 'list-too-large' }
   /** A snapshot is damaged, missing or too old; undefined if the file is no snapshot, and must not be replaced. */
   | { readonly kind: 'snapshot'; readonly file: string | undefined }

@@ -62,7 +62,6 @@ const HINTS: Table = {
     'check disk space and permissions, or set IMGCTL_CONFIG_DIR to a writable directory',
   'no-home': () => 'set HOME, such as HOME=/home/alice, or IMGCTL_CONFIG_DIR',
   // Lists and snapshots
-  'too-many-keys': () => 'use --sort field,direction once per key, the most significant key first',
   'list-too-large': () =>
     hint`list fewer images with --filter, or use: ${imgctl('images', 'list', '-o', 'ndjson')}`,
   snapshot: ({ file }) =>

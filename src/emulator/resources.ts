@@ -248,9 +248,8 @@ function readFilter(text: string): Filter {
   const { field, operator, operands = [] } = filter ?? {};
   const isExact = [field, operator, ...operands.map((each) => each.text)].join(',') === text;
   const isValid = operands.every(
-    ({ value, span, isRelative }) =>
-      (value !== null || field === 'folder') &&
-      !(isRelative || span?.isLocal || span?.unknownZone !== undefined),
+    ({ value, span }) =>
+      (value !== null || field === 'folder') && !(span?.dependsOn ?? span?.unknownZone),
   );
   if (filter && isExact && isValid && operator !== 'notlike') return filter;
   throw new HttpError(400, `Wrong filter "${text}"; expected <field_name>,<operator>,<value>.`);

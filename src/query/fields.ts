@@ -55,11 +55,14 @@ export function parseValue(text: string, kind: FieldKind): number | boolean | st
   return isInteger && Number.isSafeInteger(Number(text)) ? Number(text) : text;
 }
 
-/** Compares values of one kind by size (false before true) and all others as text. */
+/** Compares null, which is first, numbers (false as 0, true as 1), and text by code point, which is last. */
 export function compareValues(left: FieldValue, right: FieldValue): number {
   if (left === right) return 0;
-  if (typeof left === typeof right && typeof left !== 'string') return Number(left) - Number(right);
-  return compareText(`${left}`, `${right}`);
+  if (left === null || right === null) return left === null ? -1 : 1;
+  if (typeof left === 'string' && typeof right === 'string') return compareText(left, right);
+  if (typeof left === 'string' || typeof right === 'string')
+    return typeof left === 'string' ? 1 : -1;
+  return Number(left) - Number(right);
 }
 
 /** Compares by code point; `<` compares UTF-16 units, which puts emoji before U+E000. */

@@ -1,7 +1,7 @@
 // Matches values of images against one filter, and texts against the pattern of `like`.
 
 import { compareValues, type FieldValue, type ImageRecord, readValue } from './fields.ts';
-import type { Filter, Operator, PerOperator } from './filter.ts';
+import type { Filter, PerOperator } from './filter.ts';
 import { foldCase, normalize } from './fold-case.ts';
 import type { Span } from './time-value.ts';
 import { parseTime, type Time, timeDifference } from './timestamp.ts';
@@ -17,32 +17,32 @@ export function filterPredicate(filter: Filter): Test<ImageRecord> {
   return (image) => test(readValue(image, filter.field));
 }
 
-const ORDERS: PerOperator<(order: number) => boolean> = {
-  lt: (order) => order < 0,
-  le: (order) => order <= 0,
-  gt: (order) => order > 0,
-  ge: (order) => order >= 0,
-};
-
 function valueTest({ operator, operands }: Filter): Test<FieldValue> {
-  const texts = operands.map(({ text }) => text);
-  if (operator === 'like') return textTest(true, texts.map(likePredicate));
-  if (operator === 'notlike') return textTest(false, texts.map(likePredicate));
-  if (operator === 'contains') return textTest(true, texts.map(containsPredicate));
-  if (operator === 'lacks') return textTest(false, texts.map(containsPredicate));
+  const [{ text, value } = { text: '', value: null }] = operands;
+  if (operator === 'like') return textTest(likePredicate(text));
+  if (operator === 'notlike') return not(textTest(likePredicate(text)));
+  if (operator === 'contains') return textTest(containsPredicate(text));
+  if (operator === 'lacks') return not(textTest(containsPredicate(text)));
   const spans = operands.flatMap(({ span }) => span ?? []);
-  if (spans.length > 0) return timeTest(operator, spans);
-  const accepts = ORDERS[operator];
-  const bound = normalize(operands[0]?.value ?? null);
-  if (accepts) return (value) => value !== null && accepts(compareValues(normalize(value), bound));
+  const isThere = TIME_TESTS[operator];
+  if (isThere && spans.length > 0) return timeTest(isThere, spans, operator === 'ne');
+  const isOrdered = ORDERS[operator];
+  if (isOrdered) {
+    const bound = normalize(value);
+    return (each) => each !== null && isOrdered(compareValues(normalize(each), bound));
+  }
   // A set, as `in` may list thousands of values.
-  const values = new Set(operands.map(({ value }) => normalize(value)));
-  return (value) => values.has(normalize(value)) === (operator !== 'ne');
+  const wanted = new Set(operands.map((operand) => normalize(operand.value)));
+  const isWanted: Test<FieldValue> = (each) => wanted.has(normalize(each));
+  return operator === 'ne' ? not(isWanted) : isWanted;
 }
 
-function textTest(isWanted: boolean, tests: readonly Test<string>[]): Test<FieldValue> {
-  const isFound = (value: FieldValue) => value !== null && tests.some((test) => test(`${value}`));
-  return (value) => isFound(value) === isWanted;
+function not<Subject>(test: Test<Subject>): Test<Subject> {
+  return (subject) => !test(subject);
+}
+
+function textTest(test: Test<string>): Test<FieldValue> {
+  return (value) => value !== null && test(`${value}`);
 }
 
 function containsPredicate(part: string): Test<string> {
@@ -50,39 +50,38 @@ function containsPredicate(part: string): Test<string> {
   return (text) => foldCase(text).includes(folded);
 }
 
-/**
- * True if an instant that the time may mean is there: the least difference says whether it may be before, the greatest
- * whether it may be after.
- */
-type TimeTest = (time: Time, span: Span) => boolean;
-
-const endOf = (span: Span): Time => ({ ...span, at: span.end });
-const beforeStart: TimeTest = (time, span) => timeDifference(time, span)[0] < 0;
-const beforeEnd: TimeTest = (time, span) => timeDifference(time, endOf(span))[0] < 0;
-const fromStart: TimeTest = (time, span) => timeDifference(time, span)[1] >= 0;
-const fromEnd: TimeTest = (time, span) => timeDifference(time, endOf(span))[1] >= 0;
-const within: TimeTest = (time, span) => fromStart(time, span) && beforeEnd(time, span);
-const outside: TimeTest = (time, span) => beforeStart(time, span) || fromEnd(time, span);
-
-const TIME_TESTS: PerOperator<TimeTest> = {
-  lt: beforeStart,
-  le: beforeEnd,
-  gt: fromEnd,
-  ge: fromStart,
-  ne: outside,
+const ORDERS: PerOperator<(order: number) => boolean> = {
+  lt: (order) => order < 0,
+  le: (order) => order <= 0,
+  gt: (order) => order > 0,
+  ge: (order) => order >= 0,
 };
 
-/** Compares with times as typed, which are as long as their last unit. */
-function timeTest(operator: Operator, spans: readonly Span[]): Test<FieldValue> {
-  const test = TIME_TESTS[operator];
+/** True if an instant that the time may mean is there, in a time as typed. */
+type TimeTest = (time: Time, start: Time, end: Time) => boolean;
+
+const mayBeBefore = (time: Time, bound: Time) => timeDifference(time, bound)[0] < 0;
+const mayBeFrom = (time: Time, bound: Time) => timeDifference(time, bound)[1] >= 0;
+const mayBeWithin: TimeTest = (time, start, end) =>
+  mayBeFrom(time, start) && mayBeBefore(time, end);
+
+const TIME_TESTS: PerOperator<TimeTest> = {
+  lt: (time, start) => mayBeBefore(time, start),
+  le: (time, _, end) => mayBeBefore(time, end),
+  gt: (time, _, end) => mayBeFrom(time, end),
+  ge: (time, start) => mayBeFrom(time, start),
+  eq: mayBeWithin,
+  in: mayBeWithin,
+  ne: (time, start, end) => mayBeBefore(time, start) || mayBeFrom(time, end),
+};
+
+/** Compares with times as typed, which are as long as their last unit. Of `in`, one has to fit. */
+function timeTest(test: TimeTest, spans: readonly Span[], isNullWanted: boolean): Test<FieldValue> {
+  const bounds = spans.map((start) => ({ start, end: { ...start, at: start.end } }));
   return (value) => {
-    if (value === null) return operator === 'ne';
+    if (value === null) return isNullWanted;
     const time = parseTime(`${value}`);
-    if (time === undefined) return true;
-    // Of `eq` and `in`, one of the times has to be met.
-    return test
-      ? spans.every((span) => test(time, span))
-      : spans.some((span) => within(time, span));
+    return !time || bounds.some(({ start, end }) => test(time, start, end));
   };
 }
 

@@ -4,9 +4,9 @@ import { parseChoice } from '../choices.ts';
 import { ImgctlError } from '../errors.ts';
 import { quoted } from '../words.ts';
 import { FIELDS, type Field, type FieldValue, kindOf, parseValue } from './fields.ts';
-import { EXAMPLE, fieldHint, signHint, spacedHint, timeHint } from './filter-hints.ts';
+import { EXAMPLE, incompleteHint, signHint, timeHint } from './filter-hints.ts';
 import { withOffset } from './local-time.ts';
-import { isRelative, parseTimeValue, type Span } from './time-value.ts';
+import { parseTimeValue, type Span } from './time-value.ts';
 
 /** As in section 4.3 of service.md, and one of imgctl's own. */
 export const OPERATORS = ['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'like', 'in', 'notlike'] as const;
@@ -28,9 +28,7 @@ interface Operand {
   readonly text: string;
   readonly value: FieldValue;
   /** The value of a time field as instants. */
-  readonly span?: Span | undefined;
-  /** True if the time depends on when the command runs. */
-  readonly isRelative?: boolean;
+  readonly span?: Span;
 }
 
 /** @param where how errors name it @throws ImgctlError usage */
@@ -75,7 +73,7 @@ export function contains(field: Field, part: string): Filter {
 export function portableTexts({ text, field, operator, operands }: Filter): string[] {
   const spans = operands.flatMap(({ span }) => span ?? []);
   const [span] = spans;
-  if (span === undefined || !spans.some(({ isLocal }) => isLocal)) return [text];
+  if (span === undefined || !spans.some(({ dependsOn }) => dependsOn === 'zone')) return [text];
   const [start, end] = [withOffset(span.at), withOffset(span.end)];
   const bounds: PerOperator<readonly string[]> = {
     lt: [`lt,${start}`],
@@ -119,15 +117,16 @@ function splitFilter(text: string, where: string): SplitFilter {
   const content = before.endsWith(' ') ? after.trimStart() : after;
   const operator = SIGNS.get(sign);
   if (operator) return { name, sign: operator, content };
-  throw filterError(`unknown operator '${sign}' in ${where}`, signHint(name, sign, content));
+  throw filterError(
+    `unknown operator '${sign}' in ${where}`,
+    signHint(name, sign, content, [...SIGNS.keys()].join(' ')),
+  );
 }
 
 function splitAtCommas(text: string, where: string): SplitFilter {
   const [name = '', word, ...rest] = text.split(',');
-  const meant = spacedHint(text);
-  if (meant) throw filterError(`missing commas in ${where}`, meant);
   if (word === undefined) {
-    throw filterError(`missing operator and value in ${where}`, fieldHint(text));
+    throw filterError(`missing operator and value in ${where}`, incompleteHint(text));
   }
   if (rest.length === 0) throw filterError(`missing value in ${where}`, EXAMPLE);
   // A text may begin with spaces; but not where all commas have them: name, like, %x%
@@ -156,7 +155,7 @@ function parseOperand(typed: string, field: Field, operator: Operator, at: Parse
   if (text === 'null' && (operator === 'eq' || operator === 'ne')) return { text, value: null };
   if (kind === 'time') {
     const span = parseTimeValue(text, now);
-    if (span) return { text, value: text, span, isRelative: isRelative(text) };
+    if (span) return { text, value: text, span };
     throw filterError(`invalid time ${quoted(text)} in ${where}`, timeHint(text));
   }
   const value = parseValue(text, kind);

@@ -17,13 +17,7 @@ export const LEVEL = `[_-]?v[1-9](?!${LETTER_OR_DIGIT}|\\.\\d)`;
 const HIDDEN: Readonly<Record<string, readonly string[]>> = {
   'processors such as amd64, x86_64 and i686': [
     `(?:amd64|x86[_-]64|arm64)(?:${LEVEL})?`,
-    'x86',
-    'aarch64',
-    'armv[5-9][a-z]*',
-    'i[3-6]86',
-    'ppc64(?:le|el)?',
-    's390x?',
-    'riscv64',
+    'x86|aarch64|armv[5-9][a-z]*|i[3-6]86|ppc64(?:le|el)?|s390x?|riscv64',
   ],
   '64bit, win64 and x64': ['(?:32|64)[_-]?bits?', '(?:win|linux|x)(?:32|64)'],
   'sizes such as 20G, 4vcpu and 4c8g': [

@@ -88,8 +88,6 @@ interface Place {
   readonly versions: FoundVersion[][];
 }
 
-const HAS_WORD = new RegExp(LETTER_OR_DIGIT, 'u');
-
 /** Divides a name into places and the rest behind them. Letters go on with the version before: 12-sp5 is 12sp5. */
 function divide(stem: string): { readonly places: readonly Place[]; readonly rest: string } {
   const places: Place[] = [];
@@ -98,7 +96,7 @@ function divide(stem: string): { readonly places: readonly Place[]; readonly res
     const before = stem.slice(end, found.start);
     end = found.start + found.text.length;
     const place = places.at(-1);
-    if (!place || HAS_WORD.test(before)) places.push({ before, versions: [[found]] });
+    if (!place || /[\p{L}\p{N}]/u.test(before)) places.push({ before, versions: [[found]] });
     else if (lettersOf(found)) place.versions.at(-1)?.push(found);
     else place.versions.push([found]);
   }

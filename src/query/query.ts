@@ -10,13 +10,6 @@ import { BY_ID, isFieldSort, parseSort, type SortKey, sortImages } from './sort.
 import { decidingZoneFinder, unknownZone, type ZoneFinder } from './unknown-zone.ts';
 import { parseWord, type Word } from './word.ts';
 
-interface QueryInput {
-  readonly words?: readonly string[];
-  readonly filters?: readonly Filter[];
-  /** The most significant first. */
-  readonly sorts?: readonly SortKey[];
-}
-
 export interface Condition {
   readonly text: string;
   readonly word?: Word;
@@ -25,14 +18,13 @@ export interface Condition {
   readonly sent: ServiceFilter | undefined;
 }
 
-interface QueryText {
-  readonly words: readonly string[];
-  readonly filters?: readonly string[] | undefined;
-  readonly sorts?: readonly string[];
-}
+type Texts = readonly string[];
 
 /** @throws ImgctlError usage */
-export function parseQuery({ words, filters = [], sorts = [] }: QueryText, now: number): Query {
+export function parseQuery(
+  { words, filters = [], sorts = [] }: { words: Texts; filters?: Texts | undefined; sorts?: Texts },
+  now: number,
+): Query {
   return new Query({
     words,
     filters: filters.map((text) => parseFilter(text, now)),
@@ -44,6 +36,7 @@ export function parseQuery({ words, filters = [], sorts = [] }: QueryText, now: 
 export class Query {
   readonly words: readonly string[];
   readonly filters: readonly Filter[];
+  /** The most significant first. */
   readonly sorts: readonly SortKey[];
   /** The words, then the filters. */
   readonly conditions: readonly Condition[];
@@ -52,7 +45,11 @@ export class Query {
   readonly #timeSorts: readonly Field[];
 
   /** @throws ImgctlError usage: a word is empty */
-  constructor({ words = [], filters = [], sorts = [] }: QueryInput) {
+  constructor({
+    words = [],
+    filters = [],
+    sorts = [],
+  }: Partial<Pick<Query, 'words' | 'filters' | 'sorts'>>) {
     this.words = words;
     this.filters = filters;
     this.sorts = sorts;

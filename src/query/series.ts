@@ -11,9 +11,9 @@ export interface Series<Row extends ImageRecord> {
   /** `ubuntu-#-server-cloudimg-amd64-#.ova` */
   readonly pattern: string;
   readonly newest: Row;
-  /** Images that could be the newest instead, and why; none without a problem. */
+  /** Images that could be the newest instead; none without a problem. */
   readonly rivals: readonly Row[];
-  readonly problem?: string;
+  readonly problem: string | undefined;
 }
 
 export interface RankedImage<Row extends ImageRecord> {
@@ -93,9 +93,8 @@ export class SeriesIndex<Row extends ImageRecord> {
       return new Set(names.map((name) => positionIn?.(name))).size > 1;
     });
     const pattern = patternOf(newest);
-    const texts = words.map(({ text }) => text).join(' and ');
-    const match = words.length === 1 ? 'matches' : 'match';
-    const problem = `${texts} ${match} different numbers in ${pattern}`;
+    const subject = `${words.map(({ text }) => text).join(' and ')} match${words.length === 1 ? 'es' : ''}`;
+    const problem = `${subject} different numbers in ${pattern}`;
     return { pattern, newest: newest.image, rivals: others.map(({ image }) => image), problem };
   }
 
@@ -135,36 +134,24 @@ function seriesOf<Row extends ImageRecord>(
   entries: readonly Entry<Row>[],
 ): Series<Row> {
   const pattern = patternOf(newest);
-  for (const { rivalsOf, problemOf } of DOUBTS) {
+  for (const { rivalsOf, what, why } of DOUBTS) {
     const rivals = rivalsOf(newest, entries);
     if (rivals.length === 0) continue;
     const [image, rival] = [newest.image, newestOf(rivals).image];
-    const problem = problemOf(pattern);
-    if (compareChoices(image, rival) > 0)
-      return { pattern, newest: rival, rivals: [image], problem };
-    return { pattern, newest: image, rivals: [rival], problem };
+    const [first, second] = compareChoices(image, rival) > 0 ? [rival, image] : [image, rival];
+    return { pattern, newest: first, rivals: [second], problem: `${what} ${pattern} ${why}` };
   }
   const equal = entries.filter((entry) => entry !== newest && isEquallyNew(newest, entry));
   const rivals = equal.sort(compareAges).map(({ image }) => image);
-  const series = { pattern, newest: newest.image, rivals };
-  if (equal.length === 0) return series;
-  return { ...series, problem: `${equal.length + 1} images are equally new` };
+  const problem = equal.length > 0 ? `${equal.length + 1} images are equally new` : undefined;
+  return { pattern, newest: newest.image, rivals, problem };
 }
 
 /** Why the newest image by version may not be the newest; the first doubt that has rivals counts. */
 const DOUBTS = [
-  {
-    rivalsOf: incomparable,
-    problemOf: (pattern: string) => `the versions in ${pattern} cannot be compared`,
-  },
-  {
-    rivalsOf: releasesBesidePreRelease,
-    problemOf: (pattern: string) => `the newest of ${pattern} is a pre-release`,
-  },
-  {
-    rivalsOf: newestByYear,
-    problemOf: (pattern: string) => `the dates in ${pattern} cannot be compared`,
-  },
+  { rivalsOf: incomparable, what: 'the versions in', why: 'cannot be compared' },
+  { rivalsOf: releasesBesidePreRelease, what: 'the newest of', why: 'is a pre-release' },
+  { rivalsOf: newestByYear, what: 'the dates in', why: 'cannot be compared' },
 ] as const;
 
 /**

@@ -3,7 +3,15 @@
 import { parseChoice } from '../choices.ts';
 import { ImgctlError } from '../errors.ts';
 import { quoted } from '../words.ts';
-import { compareText, FIELDS, type Field, type ImageRecord, kindOf, readValue } from './fields.ts';
+import {
+  compareValues,
+  FIELDS,
+  type Field,
+  type FieldValue,
+  type ImageRecord,
+  kindOf,
+  readValue,
+} from './fields.ts';
 import { versionRanks } from './series.ts';
 import { parseTime } from './timestamp.ts';
 
@@ -27,7 +35,7 @@ export const BY_ID: FieldSort = { field: 'id', direction: 'desc' };
 
 /** @throws ImgctlError usage */
 export function parseSort(text: string): SortKey {
-  const [fieldName = '', directionName = 'asc', extra] = text.split(',');
+  const [fieldName = '', directionName = 'asc'] = text.split(/,(.*)/s);
   const meant = meantSort(text);
   if (meant !== undefined) {
     const message = `unknown field ${quoted(fieldName)} in sort`;
@@ -36,10 +44,6 @@ export function parseSort(text: string): SortKey {
   const where = 'sort';
   const field = parseChoice(fieldName, { noun: 'field', valid: SORT_FIELDS, where });
   const direction = parseChoice(directionName, { noun: 'direction', valid: DIRECTIONS, where });
-  if (extra !== undefined) {
-    const message = `too many parts in sort ${quoted(text)}`;
-    throw new ImgctlError('usage', message, { facts: { kind: 'too-many-keys' } });
-  }
   return { field, direction };
 }
 
@@ -52,17 +56,15 @@ export function printSort({ field, direction }: FieldSort): string {
   return `${field},${direction}`;
 }
 
-/** Reads a sort key as other tools write it: `-name`, `name:desc`, `name=desc`. */
+/** Returns `name,desc` for a key as other tools write it: `-name`, `name:desc`, `name=desc`. */
 function meantSort(text: string): string | undefined {
-  const [, sign, name = '', direction] = /^([-+])?(\w+)(?:[:=. ](asc|desc))?$/i.exec(text) ?? [];
-  const field = FIELDS.find((each) => each === name.toLowerCase());
-  if (field === undefined || (sign ?? direction) === undefined) return undefined;
-  return `${field},${direction?.toLowerCase() ?? (sign === '-' ? 'desc' : 'asc')}`;
+  const key = text.replace(/^-(\w+)$/, '$1:desc').toLowerCase();
+  const [, name, direction] = /^(\w+)[:=. ](asc|desc)$/.exec(key) ?? [];
+  return FIELDS.some((field) => field === name) ? `${name},${direction}` : undefined;
 }
 
 /**
- * Sorts stably. Ascending: null or missing, numbers (false as 0, true as 1), text by code point. Times count as
- * instants: in an unknown zone as UTC, unreadable ones as missing.
+ * Sorts stably, as compareValues does. Times count as instants: in an unknown zone as UTC, unreadable ones as missing.
  */
 export function sortImages<Row extends ImageRecord>(
   images: readonly Row[],
@@ -75,7 +77,7 @@ export function sortImages<Row extends ImageRecord>(
   const rows = images.map((image, index) => ({ image, index }));
   rows.sort((left, right) => {
     for (const { ranks, sign } of columns) {
-      const order = compareRanks(ranks[left.index] ?? null, ranks[right.index] ?? null);
+      const order = compareValues(ranks[left.index] ?? null, ranks[right.index] ?? null);
       if (order !== 0) return order * sign;
     }
     return 0;
@@ -83,21 +85,11 @@ export function sortImages<Row extends ImageRecord>(
   return rows.map((row) => row.image);
 }
 
-type Rank = number | string | null;
-
-export function ranksOf(images: readonly ImageRecord[], field: Field): Rank[] {
+/** Returns what a field is sorted by. */
+export function ranksOf(images: readonly ImageRecord[], field: Field): FieldValue[] {
   const isTime = kindOf(field) === 'time';
   return images.map((image) => {
     const value = readValue(image, field);
-    if (typeof value === 'boolean') return Number(value);
     return isTime && value !== null ? (parseTime(`${value}`)?.at ?? null) : value;
   });
-}
-
-export function compareRanks(left: Rank, right: Rank): number {
-  if (left === right) return 0;
-  if (left === null) return -1;
-  if (right === null) return 1;
-  if (typeof left === 'number') return typeof right === 'number' ? left - right : -1;
-  return typeof right === 'number' ? 1 : compareText(`${left}`, `${right}`);
 }

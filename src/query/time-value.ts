@@ -21,8 +21,8 @@ const RELATIVE = new RegExp(`^([+-]?)${DURATION}$`);
 export interface Span extends Time {
   /** The first instant after it. */
   readonly end: number;
-  /** True if it has no offset: it means another instant on a machine in another zone. */
-  readonly isLocal: boolean;
+  /** Set if it means other instants elsewhere, as it has no offset, or later, as it is an age. */
+  readonly dependsOn: 'zone' | 'now' | undefined;
 }
 
 /** Parses what parseTime does, ages such as `30d` or `-30d`, `+1d`, and ISO 8601 without an offset as local time. */
@@ -32,19 +32,15 @@ export function parseTimeValue(text: string, now: number): Span | undefined {
     const age = Math.round(Number(amount) * (UNITS[unit] ?? 0));
     const at = sign === '+' ? now + age : now - age;
     if (Math.abs(at) > MAX_INSTANT) return undefined;
-    return { at, end: at + 1, unknownZone: undefined, isLocal: false };
+    return { at, end: at + 1, unknownZone: undefined, dependsOn: 'now' };
   }
   const { utc, zone, clock } = parseTimeText(text);
   const length = clock === undefined ? DAY : lengthOf(clock);
   if (utc !== undefined && zone === undefined) {
-    return { ...localSpan(utc, length), unknownZone: undefined, isLocal: true };
+    return { ...localSpan(utc, length), unknownZone: undefined, dependsOn: 'zone' };
   }
   const time = parseTime(text);
-  return time && { ...time, end: time.at + length, isLocal: false };
-}
-
-export function isRelative(text: string): boolean {
-  return RELATIVE.test(text);
+  return time && { ...time, end: time.at + length, dependsOn: undefined };
 }
 
 /** Returns the milliseconds of the last unit of `12:42`, `12:42:05` or `12:42:05.5`. */

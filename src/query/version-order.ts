@@ -3,21 +3,17 @@
 import { compareText } from './fields.ts';
 import { HASH, type Places } from './name.ts';
 
-/**
- * Compares two names of a series by the first part that differs: the 4 of 1.2.4 is newer than nothing in the first
- * version of 1.2-3, whatever the next version is.
- */
+/** Returns a number above 0 if the left name is newer, below 0 if it is older. Both are of one series. */
 export function compareVersions(left: Places, right: Places): number {
-  const at = firstDifference(left, right);
-  return at ? compareParts(partOf(left, at), partOf(right, at)) : 0;
+  return firstDifference(left, right)?.order ?? 0;
 }
 
 /** True if it takes a guess to say which of two names of a series is newer. */
 export function isGuess(left: Places, right: Places): boolean {
-  const at = firstDifference(left, right);
-  if (!at) return false;
-  const [one, other] = [sideAt(left, at), sideAt(right, at)];
-  const [older, newer] = compareParts(one.part, other.part) < 0 ? [one, other] : [other, one];
+  const difference = firstDifference(left, right);
+  if (!difference) return false;
+  const [one, other] = [sideAt(difference, left), sideAt(difference, right)];
+  const [older, newer] = difference.order < 0 ? [one, other] : [other, one];
   return GUESSES.some((isNeeded) => isNeeded(older, newer));
 }
 
@@ -59,10 +55,10 @@ interface Side {
   readonly versionsAfter: Places[number];
 }
 
-function sideAt(places: Places, [placeAt, versionAt, partAt]: Position): Side {
-  const [version = [], ...versionsAfter] = places[placeAt]?.slice(versionAt) ?? [];
-  const [part = '', ...partsAfter] = version.slice(partAt);
-  const beginsPlace = versionAt === 0 && partAt === 0;
+function sideAt(at: Difference, places: Places): Side {
+  const [version = [], ...versionsAfter] = places[at.place]?.slice(at.version) ?? [];
+  const [part = '', ...partsAfter] = version.slice(at.part);
+  const beginsPlace = at.version === 0 && at.part === 0;
   return { part, kind: partKind(part), beginsPlace, partsAfter, versionsAfter };
 }
 
@@ -87,23 +83,23 @@ function goesOnWith(letters: string, { part, beginsPlace, partsAfter }: Side): b
   return !beginsPlace && part !== '0' && partsAfter.includes(letters);
 }
 
-/** The indexes of a place, of a version in it, and of a part in that. */
-type Position = readonly [place: number, version: number, part: number];
-
-function partOf(places: Places, [place, version, part]: Position): string | undefined {
-  return places[place]?.[version]?.[part];
+/** The first part that differs, by the indexes of its place, of the version there, and of the part in that. */
+interface Difference {
+  readonly order: number;
+  readonly place: number;
+  readonly version: number;
+  readonly part: number;
 }
 
-/** Returns where two names differ first: 1.2-3 and 1.2.4 at [0, 0, 2]. */
-function firstDifference(left: Places, right: Places): Position | undefined {
+/** Returns place 0, version 0, part 2 for 1.2-3 and 1.2.4: the 4 is newer than nothing, whatever the next version is. */
+function firstDifference(left: Places, right: Places): Difference | undefined {
   for (let place = 0; place < left.length || place < right.length; place += 1) {
-    const one = left[place] ?? [];
-    const other = right[place] ?? [];
+    const [one = [], other = []] = [left[place], right[place]];
     for (let version = 0; version < one.length || version < other.length; version += 1) {
-      const parts = one[version] ?? [];
-      const otherParts = other[version] ?? [];
+      const [parts = [], otherParts = []] = [one[version], other[version]];
       for (let part = 0; part < parts.length || part < otherParts.length; part += 1) {
-        if (compareParts(parts[part], otherParts[part]) !== 0) return [place, version, part];
+        const order = compareParts(parts[part], otherParts[part]);
+        if (order !== 0) return { order, place, version, part };
       }
     }
   }

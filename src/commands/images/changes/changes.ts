@@ -111,7 +111,9 @@ async function run(context: Context, options: Options, words: readonly string[])
 
 /** With them, images would leave the query although nothing changed. @throws ImgctlError usage */
 function refuseRelativeTimes(filters: readonly Filter[]): void {
-  const relative = filters.find(({ operands }) => operands.some(({ isRelative }) => isRelative));
+  const relative = filters.find(({ operands }) =>
+    operands.some(({ span }) => span?.dependsOn === 'now'),
+  );
   if (relative === undefined) return;
   throw new ImgctlError('usage', `images changes takes no relative time (got ${relative.text})`, {
     facts: "use a date, such as: -f 'updated_on>=2026-11-01'",
