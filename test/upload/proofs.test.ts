@@ -298,6 +298,7 @@ describe('the file of proofs', () => {
       () => truncateSync(file, 50),
       () => writeFileSync(file, text.replace('"version":3', '"version":2')),
       () => writeFileSync(file, text.replace('"stored":"2"', '"stored":2')),
+      () => writeFileSync(file, text.replace('[', '[null,')),
       ...(process.getuid?.() === 0 ? [() => chownSync(file, 12_345, 12_345)] : []),
     ];
     for (const damage of damages) {

@@ -363,7 +363,7 @@ const DELETED = /^imgctl: logged out of \S+ as demo\nimgctl: deleted the stored 
 
 unixOnlySuite('the keychain is a shell script')('login --store-password', () => {
   it('stores a password that renews the token until logout deletes it', async () => {
-    const { emulator, imgctl, keychain, tokenRequests } = await keychainUser();
+    const { emulator, imgctl, keychain, stored, tokenRequests } = await keychainUser();
     const { stderr } = await imgctl('login --store-password', { stdin: fakeTerminal('demo\r') });
     expect(stderr).toMatch(/^Password for demo at .*\n✓ Logged in.*\n.*in the system keychain\n$/);
     const calls = keychain.calls().length;
@@ -374,6 +374,7 @@ unixOnlySuite('the keychain is a shell script')('login --store-password', () => 
     }
     await expectSteps(imgctl, ['logout', '', DELETED]);
     expect(keychain.held()).toEqual({});
+    expect(stored()).not.toHaveProperty('stored-password');
     expect((await imgctl('my-images')).exitCode).toBe(4);
   });
 
