@@ -48,7 +48,7 @@ function packedOf({ disk, isGzip, head }: DiskImage, grains: GrainLayout | null)
   if (isGzip) return { kind: 'gzip', grains, maxBytes: maxBytesOf(declared, head) };
   if (grains === null) return null;
   // That the descriptor declares less is a finding of its own.
-  const capacity = Math.max(declared, grains.capacity * SECTOR);
+  const capacity = Math.max(declared, grains.header.capacity * SECTOR);
   return { kind: 'grains', grains, maxBytes: maxBytesOf(capacity, head) };
 }
 

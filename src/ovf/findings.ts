@@ -2,97 +2,36 @@
 
 import { counted } from '../words.ts';
 
-/** Codes are stable: scripts compare them. */
-const SEVERITIES = {
-  'not-a-file': 'error',
-  'not-a-tar': 'error',
-  'archive-named-ovf': 'error',
-  'bad-header': 'error',
-  'truncated-header': 'error',
-  'truncated-member': 'error',
-  'no-end-of-archive': 'error',
-  'short-end-of-archive': 'warning',
-  'trailing-data': 'error',
-  'too-many-members': 'error',
-  'not-ustar': 'warning',
-  'pax-header': 'warning',
-  'unsafe-name': 'error',
-  'dot-slash-name': 'warning',
-  'macos-file': 'warning',
-  'link-member': 'error',
-  'special-member': 'error',
-  'directory-member': 'warning',
-  'duplicate-member': 'error',
-  'descriptor-not-first': 'error',
-  'member-order': 'error',
-  'several-descriptors': 'error',
-  'unreferenced-file': 'warning',
-  'no-descriptor': 'error',
-  'descriptor-too-large': 'error',
-  'xml-encoding': 'error',
-  'xml-syntax': 'error',
-  'xml-doctype': 'error',
-  'xml-entity': 'error',
-  'xml-too-complex': 'error',
-  'not-an-envelope': 'error',
-  'missing-element': 'error',
-  'missing-attribute': 'error',
-  'bad-number': 'error',
-  'unknown-unit': 'warning',
-  'duplicate-id': 'error',
-  'too-many-options': 'warning',
-  'unknown-file-reference': 'error',
-  'unknown-disk': 'error',
-  'bad-host-resource': 'error',
-  'unknown-network': 'warning',
-  'unknown-configuration': 'error',
-  'duplicate-instance': 'error',
-  'incomplete-item': 'warning',
-  'no-hardware': 'warning',
-  'missing-info': 'warning',
-  'duplicate-property': 'warning',
-  'disk-without-format': 'warning',
-  'shared-file': 'warning',
-  'device-place': 'warning',
-  'newer-hardware': 'warning',
-  'other-hardware': 'warning',
-  'unsupported-device': 'warning',
-  'empty-collection': 'warning',
-  'duplicate-reference': 'error',
-  'remote-reference': 'warning',
-  'missing-file': 'error',
-  'outside-folder': 'error',
-  'size-mismatch': 'error',
-  'unknown-end': 'warning',
-  'unknown-compression': 'warning',
-  'not-gzip': 'error',
-  'vmdk-magic': 'error',
-  'vmdk-header': 'error',
-  'vmdk-split': 'error',
-  'vmdk-truncated': 'error',
-  'vmdk-type': 'error',
-  'vmdk-create-type': 'warning',
-  'capacity-mismatch': 'warning',
-  'needs-other-disk': 'error',
-  'unpack-failed': 'error',
-  'no-manifest': 'warning',
-  'manifest-name': 'warning',
-  'manifest-too-large': 'error',
-  'manifest-syntax': 'error',
-  'manifest-duplicate': 'error',
-  'manifest-label': 'warning',
-  'manifest-algorithms': 'warning',
-  'digest-mismatch': 'error',
-  'digest-without-file': 'error',
-  'not-in-manifest': 'warning',
-  'certificate-not-verified': 'warning',
-  'certificate-without-manifest': 'error',
-  'certificate-syntax': 'error',
-  'certificate-expired': 'warning',
-  'signature-mismatch': 'error',
-} as const satisfies Record<string, Finding['severity']>;
+/** These make a package invalid. Codes are stable: scripts compare them. */
+// biome-ignore format: one list, in the order of the checks
+const ERRORS = [
+  'not-a-file', 'not-a-tar', 'archive-named-ovf', 'bad-header', 'truncated-header',
+  'truncated-member', 'no-end-of-archive', 'trailing-data', 'too-many-members', 'unsafe-name',
+  'link-member', 'special-member', 'duplicate-member', 'descriptor-not-first', 'member-order',
+  'several-descriptors', 'no-descriptor', 'descriptor-too-large', 'xml-encoding', 'xml-syntax',
+  'xml-doctype', 'xml-entity', 'xml-too-complex', 'not-an-envelope', 'missing-element',
+  'missing-attribute', 'bad-number', 'duplicate-id', 'unknown-file-reference', 'unknown-disk',
+  'bad-host-resource', 'unknown-configuration', 'duplicate-instance', 'duplicate-reference',
+  'missing-file', 'outside-folder', 'size-mismatch', 'not-gzip', 'vmdk-magic', 'vmdk-header',
+  'vmdk-split', 'vmdk-truncated', 'vmdk-type', 'needs-other-disk', 'unpack-failed',
+  'manifest-too-large', 'manifest-syntax', 'manifest-duplicate', 'digest-mismatch',
+  'digest-without-file', 'certificate-without-manifest', 'certificate-syntax', 'signature-mismatch',
+] as const;
 
-export type FindingCode = keyof typeof SEVERITIES;
+// biome-ignore format: one list, in the order of the checks
+const WARNINGS = [
+  'short-end-of-archive', 'not-ustar', 'pax-header', 'dot-slash-name', 'macos-file',
+  'directory-member', 'unreferenced-file', 'unknown-unit', 'too-many-options', 'unknown-network',
+  'incomplete-item', 'no-hardware', 'missing-info', 'duplicate-property', 'disk-without-format',
+  'shared-file', 'device-place', 'newer-hardware', 'other-hardware', 'unsupported-device',
+  'empty-collection', 'remote-reference', 'unknown-end', 'unknown-compression', 'vmdk-create-type',
+  'capacity-mismatch', 'no-manifest', 'manifest-name', 'manifest-label', 'manifest-algorithms',
+  'not-in-manifest', 'certificate-not-verified', 'certificate-expired',
+] as const;
+
+export type FindingCode = (typeof ERRORS | typeof WARNINGS)[number];
+
+const INVALIDATING: ReadonlySet<FindingCode> = new Set(ERRORS);
 
 export interface Finding {
   readonly code: FindingCode;
@@ -140,7 +79,8 @@ export function shortRead(read: number, size: number): string | null {
 }
 
 function findingOf(code: FindingCode, place: string, message: string): Finding {
-  return { code, severity: SEVERITIES[code], message: cut(message), place: cut(place) };
+  const severity = INVALIDATING.has(code) ? 'error' : 'warning';
+  return { code, severity, message: cut(message), place: cut(place) };
 }
 
 function cut(text: string): string {

@@ -2,20 +2,21 @@
 
 import { inflateSync } from 'node:zlib';
 import type { ByteCheck } from '../chunks.ts';
-import { GRAIN_MARKER, OTHER_FOOTER, SECTOR } from './vmdk-header.ts';
+import {
+  GRAIN_MARKER,
+  OTHER_FOOTER,
+  repeatsHeader,
+  SECTOR,
+  type SparseHeader,
+} from './vmdk-header.ts';
 
 /** What must be known of a disk before its grains can be unpacked. */
 export interface GrainLayout {
-  /** Sectors of the disk. */
-  readonly capacity: number;
-  /** Sectors of a grain. */
-  readonly grainSize: number;
-  /** Grains of a grain table. */
-  readonly tableEntries: number;
-  /** The first sector of the file that may be a grain or a marker. */
+  readonly header: SparseHeader;
+  /** The bytes of the header, which a footer repeats. */
+  readonly head: Buffer;
+  /** The first sector that may be a grain or a marker. */
   readonly start: number;
-  /** True if a sector is the footer of the disk; null if the disk needs none. */
-  readonly isFooter: ((sector: Buffer) => boolean) | null;
   /** Of the grain tables; null if they cannot be read before. */
   readonly sum: GrainSum | null;
 }
@@ -77,7 +78,7 @@ export class GrainReader implements ByteCheck {
   #filled = 0;
 
   constructor(layout: GrainLayout, maxBytes: number) {
-    const { capacity, grainSize, tableEntries, start } = layout;
+    const { capacity, grainSize, tableEntries } = layout.header;
     const sectorsOf = (entries: number) => Math.ceil((entries * 4) / SECTOR);
     this.#contents = new Map([
       [END_OF_STREAM, 0],
@@ -88,7 +89,7 @@ export class GrainReader implements ByteCheck {
     ]);
     this.#layout = layout;
     this.#maxBytes = maxBytes;
-    this.#place = start;
+    this.#place = layout.start;
     this.#parts = this.#readParts();
     this.#step = this.#parts.next();
   }
@@ -117,11 +118,12 @@ export class GrainReader implements ByteCheck {
 
   /** Yields what it needs to read. Returns what is wrong. */
   *#readParts(): Generator<Request, string> {
-    const { start, isFooter } = this.#layout;
+    const { header, start } = this.#layout;
     yield* this.#skip(start, 'ends before its grains');
     for (;;) {
       const [footer, last] = this.#markers;
-      const mayEnd = !isFooter || (footer === FOOTER && last === END_OF_STREAM);
+      const mayEnd =
+        header.grainDirectory !== 'in footer' || (footer === FOOTER && last === END_OF_STREAM);
       const ifEnded = mayEnd ? null : 'does not end with a footer and the end of the stream';
       yield { room: this.#sector, ifEnded };
       const isGrain = this.#sector.readUInt32LE(8) > 0;
@@ -131,7 +133,7 @@ export class GrainReader implements ByteCheck {
   }
 
   *#readGrain(): Generator<Request, string | null> {
-    const { capacity, grainSize } = this.#layout;
+    const { capacity, grainSize } = this.#layout.header;
     const grainBytes = grainSize * SECTOR;
     const first = Number(this.#sector.readBigUInt64LE(0));
     const length = this.#sector.readUInt32LE(8);
@@ -164,7 +166,9 @@ export class GrainReader implements ByteCheck {
     if (sectors === undefined || (sectors !== announced && type !== FOOTER))
       return `unknown marker at sector ${this.#place}`;
     yield* this.#skip(sectors, `ends after the marker at sector ${this.#place}`);
-    if (type === FOOTER && this.#layout.isFooter?.(this.#sector) === false) return OTHER_FOOTER;
+    const { header, head } = this.#layout;
+    const isNeeded = type === FOOTER && header.grainDirectory === 'in footer';
+    if (isNeeded && !repeatsHeader(this.#sector, head)) return OTHER_FOOTER;
     this.#place += 1 + sectors;
     this.#markers = [...this.#markers.slice(-1), type];
     return null;

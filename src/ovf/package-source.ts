@@ -29,9 +29,7 @@ export async function openPackage(path: string, signal?: AbortSignal): Promise<P
   const stats = await stat(path);
   if (!stats.isFile()) {
     findings.add('not-a-file', basename(path), 'not a regular file');
-    const nothing = async () => null;
-    const finders = { find: nothing, findSimilar: nothing, findSibling: nothing };
-    return { kind: 'ova', findings, descriptor: null, members: [], ...finders };
+    return archiveSource(path, [], findings);
   }
   const region = { path, offset: 0, size: stats.size };
   const start = await readRegion(region, 0, BLOCK);
@@ -110,7 +108,7 @@ function archiveSource(
   const members = [...byName.values()];
   const [descriptor = null, ...others] = withExtension(members, '.ovf');
   const folder = descriptor?.name.slice(0, descriptor.name.lastIndexOf('/') + 1) ?? '';
-  if (descriptor === null && !findings.has('not-a-tar')) {
+  if (descriptor === null && !findings.has('not-a-tar') && !findings.has('not-a-file')) {
     findings.add('no-descriptor', basename(path), 'contains no .ovf file');
   }
   for (const other of others) {

@@ -199,12 +199,10 @@ async function endOfGrain(
 
 /** @param sum of the grain tables; null if they cannot be read */
 function packedGrains(header: SparseHeader, head: Buffer, sum: GrainSum | null): CheckedVmdk {
-  const { streamOptimized, capacity, grainSize, tableEntries, overhead } = header;
+  const { streamOptimized, overhead } = header;
   const first = sum?.first ?? Infinity;
   const start = overhead > 0 && overhead <= first ? overhead : first;
   // Without overhead, only a grain in the tables shows where the grains begin.
   if (!streamOptimized || start === Infinity) return { kind: 'plain' };
-  const isFooter =
-    header.grainDirectory === 'in footer' ? (sector: Buffer) => repeatsHeader(sector, head) : null;
-  return { kind: 'packed', grains: { capacity, grainSize, tableEntries, start, isFooter, sum } };
+  return { kind: 'packed', grains: { header, head, start, sum } };
 }

@@ -7,6 +7,7 @@ import { deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { readPackage } from '../../src/ovf/package.ts';
 import { unpackCheck } from '../../src/ovf/unpack.ts';
+import { parseSparseHeader } from '../../src/ovf/vmdk-header.ts';
 import { cpuSeconds } from '../support/cpu.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { missing, skipped } from '../support/requirements.ts';
@@ -315,8 +316,12 @@ it('a stream-optimised disk with large grains is unpacked in linear time', async
   marker.writeUInt32LE(grain.length, 8);
   const sectors = Math.ceil((12 + grain.length) / 512);
   const bytes = Buffer.concat([marker, grain], (sectors + 1) * 512);
-  const layout = { capacity: grainSize, grainSize, tableEntries: 512, start: 0 };
-  const grains = { ...layout, isFooter: null, sum: null };
+  const head = directoryFirst((header) =>
+    [12, 20].map((at) => header.writeUInt32LE(grainSize, at)),
+  );
+  const header = parseSparseHeader(head);
+  if (header === null) throw new Error('no header');
+  const grains = { header, head, start: 0, sum: null };
   const packed = { kind: 'grains', grains, maxBytes: Infinity } as const;
   const file = { name: 'd', path: 'd', offset: 0, size: bytes.length, complete: true };
   const check = unpackCheck(file, packed).start();
