@@ -4,7 +4,9 @@ import { constants, createGunzip } from 'node:zlib';
 import type { Disk } from './descriptor.ts';
 import { hasGzipMagic, type PackageFile, readRegion } from './package-file.ts';
 import type { FilesOfReference } from './references.ts';
-import { HEAD_SIZE, parseSparseHeader, readText, type SparseHeader } from './vmdk-header.ts';
+import { parseSparseHeader, type SparseHeader } from './vmdk-header.ts';
+
+const HEAD_SIZE = 64 * 1024;
 
 /** The file of a disk, or one that may be packed. */
 export interface DiskImage {
@@ -49,4 +51,19 @@ async function gunzipStart(file: PackageFile): Promise<Buffer> {
     // Not gzip, or damaged.
   }
   return Buffer.alloc(0);
+}
+
+/** Returns the embedded descriptor; null if it lies outside the file, or of gzip outside the head. */
+async function readText(
+  { textStart, textEnd }: SparseHeader,
+  head: Buffer,
+  file: PackageFile,
+  isGzip: boolean,
+): Promise<string | null> {
+  if (textEnd > (isGzip ? head.length : file.size)) return null;
+  const length = Math.min(textEnd - textStart, HEAD_SIZE);
+  const bytes = isGzip
+    ? head.subarray(textStart, textEnd)
+    : await readRegion(file, textStart, length);
+  return bytes.toString('latin1').split('\0', 1)[0] ?? '';
 }

@@ -78,10 +78,18 @@ export function familiesOf(section: XmlElement): string[] {
   return (system && settingOf(system, 'VirtualSystemType'))?.split(/[\s,]+/) ?? [];
 }
 
-/** Returns a setting of a hardware item, such as `InstanceID`. Some programs use a namespace of their own for them. */
+/** Names of settings in OVF 0.9. */
+const OLDER_NAMES = new Map([
+  ['InstanceID', 'InstanceId'],
+  ['ElementName', 'Caption'],
+]);
+
+/** Returns a setting of a hardware item, such as `InstanceID`. Some programs use a namespace of their own. */
 export function settingOf(item: XmlElement, name: string): string | null {
   const named = item.children.filter((child) => child.name === name);
-  return trimmed(named.find(({ namespace }) => SETTING_DATA.test(namespace)) ?? named[0]);
+  const value = trimmed(named.find(({ namespace }) => SETTING_DATA.test(namespace)) ?? named[0]);
+  const older = value === null ? OLDER_NAMES.get(name) : undefined;
+  return older === undefined ? value : settingOf(item, older);
 }
 
 /** True if a setting is there without a value, and not marked as nil. */

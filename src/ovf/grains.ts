@@ -63,6 +63,7 @@ const PROGRESS = 4;
 export class GrainReader implements ByteCheck {
   readonly #layout: GrainLayout;
   readonly #maxBytes: number;
+  readonly #needsFooter: boolean;
   /** Sectors of content of each type of marker. */
   readonly #contents: ReadonlyMap<number, number>;
   readonly #seen = new GrainSum();
@@ -70,15 +71,15 @@ export class GrainReader implements ByteCheck {
   readonly #sector = Buffer.alloc(SECTOR);
   /** Where the part begins, in sectors. */
   #place: number;
-  /** The types of the markers since the last grain; of many, the last two. */
-  #markers: readonly number[] = [];
+  /** What the last part was; an end only right behind a footer. */
+  #last: 'footer' | 'end' | 'other' = 'other';
   #unpacked = 0;
   readonly #parts: Generator<Request, string>;
   #step: IteratorResult<Request, string>;
   #filled = 0;
 
   constructor(layout: GrainLayout, maxBytes: number) {
-    const { capacity, grainSize, tableEntries } = layout.header;
+    const { capacity, grainSize, tableEntries, grainDirectory } = layout.header;
     const sectorsOf = (entries: number) => Math.ceil((entries * 4) / SECTOR);
     this.#contents = new Map([
       [END_OF_STREAM, 0],
@@ -89,6 +90,7 @@ export class GrainReader implements ByteCheck {
     ]);
     this.#layout = layout;
     this.#maxBytes = maxBytes;
+    this.#needsFooter = grainDirectory === 'in footer';
     this.#place = layout.start;
     this.#parts = this.#readParts();
     this.#step = this.#parts.next();
@@ -118,12 +120,9 @@ export class GrainReader implements ByteCheck {
 
   /** Yields what it needs to read. Returns what is wrong. */
   *#readParts(): Generator<Request, string> {
-    const { header, start } = this.#layout;
-    yield* this.#skip(start, 'ends before its grains');
+    yield* this.#skip(this.#layout.start, 'ends before its grains');
     for (;;) {
-      const [footer, last] = this.#markers;
-      const mayEnd =
-        header.grainDirectory !== 'in footer' || (footer === FOOTER && last === END_OF_STREAM);
+      const mayEnd = !this.#needsFooter || this.#last === 'end';
       const ifEnded = mayEnd ? null : 'does not end with a footer and the end of the stream';
       yield { room: this.#sector, ifEnded };
       const isGrain = this.#sector.readUInt32LE(8) > 0;
@@ -154,7 +153,7 @@ export class GrainReader implements ByteCheck {
     if (this.#unpacked > this.#maxBytes) return `unpacks to more than ${this.#maxBytes} bytes`;
     this.#seen.add(first / grainSize, this.#place);
     this.#place += sectors;
-    this.#markers = [];
+    this.#last = 'other';
     return null;
   }
 
@@ -166,11 +165,12 @@ export class GrainReader implements ByteCheck {
     if (sectors === undefined || (sectors !== announced && type !== FOOTER))
       return `unknown marker at sector ${this.#place}`;
     yield* this.#skip(sectors, `ends after the marker at sector ${this.#place}`);
-    const { header, head } = this.#layout;
-    const isNeeded = type === FOOTER && header.grainDirectory === 'in footer';
-    if (isNeeded && !repeatsHeader(this.#sector, head)) return OTHER_FOOTER;
+    const isNeeded = type === FOOTER && this.#needsFooter;
+    if (isNeeded && !repeatsHeader(this.#sector, this.#layout.head)) return OTHER_FOOTER;
     this.#place += 1 + sectors;
-    this.#markers = [...this.#markers.slice(-1), type];
+    const isEnd = type === END_OF_STREAM && this.#last === 'footer';
+    this.#last = isEnd ? 'end' : 'other';
+    if (type === FOOTER) this.#last = 'footer';
     return null;
   }
 

@@ -16,6 +16,7 @@ const CONTROLLERS = ['1', '5', '6', '7', '8', '9', '20', '23', '25'];
 
 interface Device {
   readonly element: XmlElement;
+  readonly type: string | null;
   readonly instance: string | null;
 }
 
@@ -26,19 +27,17 @@ interface Device {
 export function checkPlaces(choices: readonly (readonly Device[])[], report: Report): void {
   const reported = new Set<XmlElement>();
   for (const items of choices) {
-    const types = new Map(
-      items.map(({ instance, element }) => [instance, settingOf(element, 'ResourceType') ?? '']),
-    );
+    const types = new Map(items.map(({ instance, type }) => [instance, type ?? '']));
     const taken = new Set<string>();
-    for (const { element } of items) {
-      if (!DRIVES.includes(settingOf(element, 'ResourceType') ?? '')) continue;
+    for (const { element, type } of items) {
+      if (!DRIVES.includes(type ?? '')) continue;
       const place = placeOf(element);
       const isTaken = place !== null && taken.has(place);
       if (place !== null) taken.add(place);
       const problem = isTaken ? `another drive has ${place}` : parentProblem(element, types);
       if (problem === null || reported.has(element)) continue;
       reported.add(element);
-      const name = settingOf(element, 'ElementName') ?? settingOf(element, 'Caption') ?? 'drive';
+      const name = settingOf(element, 'ElementName') ?? 'drive';
       report('device-place', element, `${name}: ${problem}`);
     }
   }

@@ -82,6 +82,7 @@ interface ItemHardware extends Pick<Hardware, 'disks' | 'networks'> {
 /** A hardware item, before what it adds is read. */
 interface ItemElement {
   readonly element: XmlElement;
+  readonly type: string | null;
   /** Items with the same instance describe the same device. */
   readonly instance: string | null;
   readonly bound: string;
@@ -109,44 +110,36 @@ function readItems(section: XmlElement, declared: DeclaredNames, report: Report)
   }
   return items
     .filter(({ bound }) => bound === 'normal')
-    .map((item) => ({ ...item, ...readHardware(item.element, declared, report) }));
-}
-
-/** What every item needs, with the names of OVF 0.9. */
-const NEEDED = [
-  ['InstanceID', 'InstanceId'],
-  ['ElementName', 'Caption'],
-  ['ResourceType'],
-] as const;
-
-function checkItem(element: XmlElement, report: Report): void {
-  const lacking = NEEDED.filter((names) =>
-    names.every((name) => settingOf(element, name) === null),
-  );
-  if (lacking.length === 0) return;
-  const names = lacking.map(([name]) => name).join(', ');
-  report('incomplete-item', element, `${element.name} without ${names}`);
+    .map((item) => ({ ...item, ...readHardware(item, declared, report) }));
 }
 
 function parseItem(element: XmlElement): ItemElement {
   return {
     element,
-    instance: settingOf(element, 'InstanceID') ?? settingOf(element, 'InstanceId'),
+    type: settingOf(element, 'ResourceType'),
+    instance: settingOf(element, 'InstanceID'),
     bound: attribute(element, 'bound') ?? 'normal',
     options: attribute(element, 'configuration')?.split(/\s+/).filter(Boolean) ?? [],
   };
 }
 
-function readHardware(item: XmlElement, declared: DeclaredNames, report: Report): ItemHardware {
-  const type = settingOf(item, 'ResourceType');
-  const disk = diskOf(item, type, declared, report);
-  const network = type === ETHERNET ? settingOf(item, 'Connection') : null;
+function checkItem(element: XmlElement, report: Report): void {
+  const needed = ['InstanceID', 'ElementName', 'ResourceType'];
+  const lacking = needed.filter((name) => settingOf(element, name) === null);
+  if (lacking.length === 0) return;
+  report('incomplete-item', element, `${element.name} without ${lacking.join(', ')}`);
+}
+
+function readHardware(item: ItemElement, declared: DeclaredNames, report: Report): ItemHardware {
+  const { element, type } = item;
+  const disk = diskOf(element, type, declared, report);
+  const network = type === ETHERNET ? settingOf(element, 'Connection') : null;
   if (network !== null && !declared.networks.has(network)) {
-    report('unknown-network', item, `unknown network ${network}`);
+    report('unknown-network', element, `unknown network ${network}`);
   }
   return {
-    cpus: type === PROCESSOR ? [quantityOf(item, report)] : [],
-    memory: type === MEMORY ? [memoryOf(item, report)] : [],
+    cpus: type === PROCESSOR ? [quantityOf(element, report)] : [],
+    memory: type === MEMORY ? [memoryOf(element, report)] : [],
     disks: type === HARD_DISK ? [disk] : [],
     networks: type === ETHERNET ? [network] : [],
   };

@@ -1,12 +1,9 @@
-// Parses what is at the start of a VMDK: its header, which a footer repeats, and its embedded descriptor.
-
-import { type PackageFile, readRegion } from './package-file.ts';
+// Parses the header of a sparse VMDK, which a footer may repeat, and the identifiers in its embedded descriptor.
 
 /** Bytes. Places and lengths in a VMDK are in sectors. */
 export const SECTOR = 512;
 /** Bytes before the data of a compressed grain: the sector of the disk (8), the length of the data (4). */
 export const GRAIN_MARKER = 12;
-export const HEAD_SIZE = 64 * 1024;
 export const OTHER_FOOTER = 'its footer differs from its header';
 
 export interface SparseHeader {
@@ -68,21 +65,6 @@ const REPEATED = [
 /** True if a footer, which programs read instead of the header, says the same. */
 export function repeatsHeader(footer: Buffer, head: Buffer): boolean {
   return REPEATED.every(([from, to]) => footer.subarray(from, to).equals(head.subarray(from, to)));
-}
-
-/** Returns the embedded descriptor; null if it lies outside the file, or of gzip outside the head. */
-export async function readText(
-  { textStart, textEnd }: SparseHeader,
-  head: Buffer,
-  file: PackageFile,
-  isGzip: boolean,
-): Promise<string | null> {
-  if (textEnd > (isGzip ? head.length : file.size)) return null;
-  const length = Math.min(textEnd - textStart, HEAD_SIZE);
-  const bytes = isGzip
-    ? head.subarray(textStart, textEnd)
-    : await readRegion(file, textStart, length);
-  return bytes.toString('latin1').split('\0', 1)[0] ?? '';
 }
 
 /** The parentCID of a disk without a parent. */
