@@ -1,4 +1,4 @@
-// Checks the bytes of files as they are read: validate reads them for it, push while it uploads them.
+// Checks the bytes of files as they pass: validate reads them for it, push uploads them.
 
 import { createHash } from 'node:crypto';
 import { type ByteCheck, readFileChunks } from '../chunks.ts';
@@ -47,7 +47,7 @@ export function readCheck(file: PackageFile): FileCheck {
   return { file, kind: 'read', start: () => ({ update() {}, end: () => null }) };
 }
 
-/** Reads each file once, in order and in constant memory. Returns what is wrong with each, or null. */
+/** Reads each file once, in constant memory. Returns what is wrong with each, or null. */
 export async function runChecks(
   checks: readonly FileCheck[],
   { signal, onProgress }: CheckOptions,

@@ -46,6 +46,7 @@ export interface FileReference {
   readonly size: number | null;
   /** Bytes per chunk, for a file stored in chunks. */
   readonly chunkSize: number | null;
+  /** Null if it is stored as it is. */
   readonly compression: string | null;
 }
 
@@ -129,7 +130,7 @@ function readEnvelope(root: XmlElement, report: Report) {
   };
 }
 
-/** Reports sections without the text that says what they are, and properties that are there twice. */
+/** Reports sections without Info, the text that says what they are, and properties declared twice. */
 function checkSections(parent: XmlElement, report: Report): void {
   /** The keys of the properties by class and instance of their section. */
   const keysOf = new Map<string, Set<string | null>>();
@@ -162,7 +163,14 @@ function readReferences(root: XmlElement, report: Report): FileReference[] {
     if (id === null || href === null) return [];
     const size = numberOf(element, 'size', report);
     const chunkSize = numberOf(element, 'chunkSize', report);
-    return { id, href, size, chunkSize, compression: attribute(element, 'compression') };
+    const compression = attribute(element, 'compression') || 'identity';
+    return {
+      id,
+      href,
+      size,
+      chunkSize,
+      compression: compression === 'identity' ? null : compression,
+    };
   });
 }
 

@@ -53,7 +53,7 @@ async function gunzipStart(file: PackageFile): Promise<Buffer> {
   return Buffer.alloc(0);
 }
 
-/** Returns the embedded descriptor; null if it lies outside the file, or of gzip outside the head. */
+/** Returns the embedded descriptor; null if it is outside the file, or in gzip outside the head. */
 async function readText(
   { textStart, textEnd }: SparseHeader,
   head: Buffer,

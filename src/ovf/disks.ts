@@ -1,4 +1,4 @@
-// Checks the files of disks: what they are, whether they need another disk, and how they are unpacked.
+// Checks the files of disks: what they are, whether they need other disks, how they are unpacked.
 
 import type { Disk } from './descriptor.ts';
 import { type DiskImage, openDiskImage } from './disk-image.ts';
@@ -25,7 +25,7 @@ export async function checkDisks(
     const { href, compression } = resolved.reference;
     const { files } = resolved;
     const [file] = files;
-    if (!file?.complete || !['', 'identity', 'gzip'].includes(compression ?? '')) continue;
+    if (!file?.complete || (compression !== null && compression !== 'gzip')) continue;
     const image = await openDiskImage(file, resolved, byFile.get(href));
     const { disk, isVmdk, text } = image;
     const report = (code: FindingCode, message: string) => findings.add(code, file.name, message);
@@ -54,7 +54,7 @@ function packedOf({ disk, isGzip, head }: DiskImage, grains: GrainLayout | null)
 
 const MIB = 2 ** 20;
 
-/** Returns how many bytes may come out of the file of a disk: a container may be larger than its disk. */
+/** Returns how many bytes a file may unpack to: a container may be larger than its disk. */
 function maxBytesOf(capacity: number, head: Buffer): number {
   // VHDX grows in large blocks, and qcow2 may hold snapshots.
   const isRoomy = /^(?:vhdxfile|QFI\u00fb)/.test(head.toString('latin1', 0, 8));

@@ -26,12 +26,15 @@ export function ovfVersionOf(root: XmlElement): string | null {
   return /^[0-2](\.|$)/.test(written) ? written : assumed;
 }
 
-/** True if an envelope is of oVirt, whose disks need no capacity and name files by href, as items name disks. */
+/** True for oVirt: a disk needs no capacity, and names its file by href, as an item names its disk. */
 export function isOvirt(root: XmlElement): boolean {
   return root.namespace === OVIRT;
 }
 
-/** OVF 0.9 has elements without a namespace, and generic ones: `<Section xsi:type="ovf:DiskSection_Type">`. */
+/**
+ * Returns the OVF name of an element, null for others. OVF 0.9 has elements without a namespace, and
+ * generic ones: `<Section xsi:type="ovf:DiskSection_Type">` is a `DiskSection`.
+ */
 export function elementKind(element: XmlElement): string | null {
   if (element.namespace !== '' && !VERSIONS.has(element.namespace)) return null;
   if (element.name !== 'Section' && element.name !== 'Content') return element.name;
@@ -84,7 +87,7 @@ const OLDER_NAMES = new Map([
   ['ElementName', 'Caption'],
 ]);
 
-/** Returns a setting of a hardware item, such as `InstanceID`. Some programs use a namespace of their own. */
+/** Returns a setting of a hardware item, such as `InstanceID`, if need be in another namespace. */
 export function settingOf(item: XmlElement, name: string): string | null {
   const named = item.children.filter((child) => child.name === name);
   const value = trimmed(named.find(({ namespace }) => SETTING_DATA.test(namespace)) ?? named[0]);
@@ -163,7 +166,7 @@ export function toBytes(
 
 const PREFIXES = ['', 'k', 'm', 'g', 't', 'p'];
 
-/** Returns the bytes per unit, as in `byte * 2^20` or `MegaBytes`; null if unknown. The default unit is a byte. */
+/** Returns the bytes of a unit, such as `byte * 2^20` or `MegaBytes`: 1 of none, null of an unknown unit. */
 export function bytesPerUnit(unit: string | null): number | null {
   const text = (unit ?? '').trim().toLowerCase();
   if (text === '') return 1;

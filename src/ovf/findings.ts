@@ -1,4 +1,4 @@
-// Every finding that a package can have: the codes with their severity, and the list that collects findings.
+// The codes of all findings that a package can have, and the list that collects findings.
 
 import { counted } from '../words.ts';
 

@@ -53,12 +53,12 @@ const FOOTER = 3;
 const PROGRESS = 4;
 
 /**
- * Reads a stream-optimised disk. Behind its header and descriptor are parts, which begin at a sector:
+ * Reads a stream-optimised disk. Behind header and descriptor are parts, which begin at a sector:
  *
  *     grain   its first sector on the disk (8 bytes), its length, not 0 (4), its packed data
  *     marker  sectors of content (8), 0 (4), type (4); then the content, from the next sector on
  *
- * If only the footer says where the grain directory is, the last parts are FOOTER and END_OF_STREAM.
+ * If only a footer says where the grain directory is, the last parts are FOOTER and END_OF_STREAM.
  */
 export class GrainReader implements ByteCheck {
   readonly #layout: GrainLayout;

@@ -1,4 +1,4 @@
-// Warns about hardware that other programs refuse: drives without a place, newer versions, rare devices.
+// Warns about hardware that other programs refuse: drives without a place, new versions, rare devices.
 
 import type { XmlElement } from '../xml.ts';
 import {
@@ -74,7 +74,7 @@ const RARE_DEVICES: ReadonlyMap<string, string> = new Map([
   ['35', 'a sound card'],
 ]);
 
-/** Reports systems for newer versions of VMware than this, and devices that are rarely supported. */
+/** Reports systems for versions of vmx above the maximum, and devices that are rarely supported. */
 export function checkHardware(root: XmlElement, maxHardware: number, report: Report): void {
   for (const { element } of findSystems(root)) {
     const [section] = childrenOf(element, 'VirtualHardwareSection');

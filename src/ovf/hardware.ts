@@ -158,7 +158,10 @@ function memoryOf(item: XmlElement, report: Report): number | null {
   return toBytes(quantity, unit ?? 'MiB', 'memory', item, report);
 }
 
-/** `ovf:/disk/<id>`, in drafts `ovf://disk/<id>`, in oVirt the disk's file; of other devices anything. */
+/**
+ * Returns the disk that HostResource names as `ovf:/disk/<id>`, in drafts as `ovf://disk/<id>`, in
+ * oVirt by its file. Devices other than hard disks may name anything.
+ */
 function diskOf(item: XmlElement, type: string | null, declared: DeclaredNames, report: Report) {
   const { disks, files, ovirtDisks } = declared;
   const text = settingOf(item, 'HostResource');
@@ -179,8 +182,8 @@ function diskOf(item: XmlElement, type: string | null, declared: DeclaredNames, 
 }
 
 /**
- * Returns the items of a deployment option: those without options and its own, of which the last with
- * an instance replaces all others with that instance.
+ * Returns the items of a deployment option: those without options, and its own, of which the last
+ * with an instance replaces all others with that instance.
  *
  *     instance 1: 2 CPUs; for large: 4 CPUs, then 8 CPUs -> large has 8 CPUs, other options have 2
  */

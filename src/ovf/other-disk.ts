@@ -1,4 +1,4 @@
-// Finds out whether a disk is only a part: a delta, a differencing or a linked disk, useless without another file.
+// Finds disks that are useless without another one: a delta, a differencing or a linked disk.
 
 import type { Disk } from './descriptor.ts';
 import type { DiskImage } from './disk-image.ts';
@@ -12,11 +12,11 @@ export interface DiskNeed extends Pick<DiskImage, 'disk' | 'text'> {
   report(code: FindingCode, message: string): void;
 }
 
-/** A hypervisor takes 32 to 255 snapshots of a disk. Disks that name each other as parent have no end. */
+/** Hypervisors take at most 255 snapshots of a disk. Disks that name each other as parent have no end. */
 const MAX_PARENTS = 255;
 
 /**
- * Reports each disk that needs another one, unless its parentRef names the right disk of the package.
+ * Reports disks that need another one, unless their parentRef names the right disk of the package.
  * @param needs by href
  */
 export function checkParents(disks: readonly Disk[], needs: ReadonlyMap<string, DiskNeed>): void {
@@ -101,7 +101,7 @@ function backingFile(head: Buffer, offset: number, size: number): string {
   return `needs another disk: its backing file is ${name}`;
 }
 
-/** VirtualBox's VDICore.h: the type of the image, and the identifier of the image that it is linked to. */
+/** VirtualBox's VDICore.h: the type of the image, and the identifier of the image it is linked to. */
 const VDI_HEADER = 440;
 const VDI_SIGNATURE = 0xbeda107f;
 const VDI = { type: 76, link: 424, undo: 3, differencing: 4 };

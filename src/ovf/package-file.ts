@@ -21,7 +21,7 @@ export function placeOf({ path, offset }: PackageFile): string {
 
 export type Region = Pick<PackageFile, 'path' | 'offset' | 'size'>;
 
-/** Returns at most the window's bytes, fewer at the end of the region; valid until the next call. */
+/** Returns at most the bytes of the window, fewer at the end; valid until the next call. */
 export type ReadWindow = (start: number, length: number) => Promise<Buffer>;
 
 /** Serves many short reads that lie close together from one small buffer. */

@@ -1,4 +1,4 @@
-// Reads a whole package, OVA or OVF with its files: its content and everything that is wrong with it.
+// Reads a whole package, OVA or OVF with its files: its content and what is wrong with it.
 
 import { basename } from 'node:path';
 import {
@@ -21,7 +21,7 @@ import { type Packed, unpackCheck } from './unpack.ts';
 
 export interface CheckedPackage {
   readonly summary: PackageSummary;
-  /** The files to upload, the descriptor last: an archive itself, else all that belongs to a descriptor. */
+  /** The files to upload: an archive, or all that belongs to a descriptor, which is the last. */
   readonly files: readonly Pick<PackageFile, 'name' | 'path'>[];
   /** For each file but those that were parsed. */
   readonly checks: readonly FileCheck[];
@@ -53,7 +53,10 @@ export interface ReadPackage extends PackageSummary {
   readonly onlyRead: readonly string[];
 }
 
-/** A broken package has findings and throws nothing. @throws the file system's error, or the reason of the signal */
+/**
+ * Reads every byte. A broken package has findings.
+ * @throws the error of the file system, or the reason of the signal
+ */
 export async function readPackage(file: string, options: CheckOptions = {}): Promise<ReadPackage> {
   const { summary, checks } = await checkPackage(file, options);
   const found = checkFindings(file, checks, await runChecks(checks, options));
@@ -135,7 +138,7 @@ function reportMissingManifest({ descriptor, manifest, certificate, findings }: 
 }
 
 /**
- * Reports an archive in another order. The standard allows two, with the files as they are referenced:
+ * Reports an archive in another order. The standard allows two, disks being in that of the references:
  *
  *     vm.ovf, vm.mf, vm.cert, disk1, disk2
  *     vm.ovf, disk1, disk2, vm.mf, vm.cert

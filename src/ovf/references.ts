@@ -14,25 +14,23 @@ export interface FilesOfReference {
   readonly files: readonly PackageFile[];
 }
 
-/** Finds the files of each reference, or its chunks in order, and compares them with what the descriptor declares. */
+/** Finds the file of each reference, or its chunks, and compares them with what is declared. */
 export async function resolveReferences(
   references: readonly FileReference[],
   source: PackageSource,
 ) {
   const { findings } = source;
   const resolved: FilesOfReference[] = [];
-  const hrefs = new Set<string>();
   const places = new Set<string>();
   for (const reference of references) {
     const { href, compression } = reference;
-    const files = hrefs.has(href) ? null : await takeFiles(reference, source, places);
-    hrefs.add(href);
+    const files = await takeFiles(reference, source, places);
     if (files === null) {
       findings.add('duplicate-reference', href, 'another reference names the same file');
       continue;
     }
     resolved.push({ reference, files });
-    if (compression === null || compression === '' || compression === 'identity') continue;
+    if (compression === null) continue;
     const [file] = files;
     if (compression !== 'gzip') {
       findings.add('unknown-compression', href, `unknown compression ${compression}, not checked`);
@@ -43,7 +41,7 @@ export async function resolveReferences(
   return resolved;
 }
 
-/** Returns the files of a reference and adds their places; null as soon as one belongs to another reference. */
+/** Returns the files of a reference and adds their places; null if one belongs to another reference. */
 async function takeFiles(reference: FileReference, source: PackageSource, places: Set<string>) {
   const files: PackageFile[] = [];
   for await (const file of findFiles(reference, source)) {
@@ -78,7 +76,7 @@ async function* findFiles(
   yield file;
 }
 
-/** Finds the chunks of a file: `<href>.000000000` and so on, all full but the last; at least one, also of 0 bytes. */
+/** Finds the chunks `<href>.000000000` and so on: at least one, all full but the last. */
 async function* findChunks(
   { href, size }: FileReference,
   chunkSize: number,
@@ -115,7 +113,7 @@ function checkSize(file: PackageFile, declared: number | null, source: PackageSo
   source.findings.add('size-mismatch', file.name, message);
 }
 
-/** Only a chunk that is not full, a declared size or a manifest shows that no chunk is missing at the end. */
+/** Only a declared size, a manifest or a chunk that is not full shows that no chunk is missing. */
 export function checkEnds(
   references: readonly FilesOfReference[],
   digests: readonly FileCheck[],

@@ -1,4 +1,4 @@
-// Verifies the signature of a manifest (DSP0243, section 5.1): `SHA256(vm.mf)= hex`, then certificates in PEM format.
+// Verifies the signature of a manifest (DSP0243, 5.1): `SHA256(vm.mf)= hex`, then certificates in PEM.
 
 import { constants, verify, X509Certificate } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
@@ -28,7 +28,10 @@ const MAX_LINE_LENGTH = 8192;
 const MAX_NAME_LENGTH = 200;
 const HASHES = ['SHA1', 'SHA224', 'SHA256', 'SHA384', 'SHA512'];
 
-/** Returns null if the signature is wrong or cannot be verified, which is a finding. @throws the reason of the signal */
+/**
+ * Returns null if the signature is wrong or cannot be verified, which is a finding.
+ * @throws the reason of the signal
+ */
 export async function verifySignature(
   file: PackageFile,
   manifest: PackageFile,
@@ -138,7 +141,7 @@ async function findSigner(
   return mismatch(`no signature of ${name} by its certificate`);
 }
 
-/** Returns how the key signed the bytes, null if it did not, or a problem if OpenSSL refuses key or hash. */
+/** Returns how the key signed the bytes; null if it did not, a problem if OpenSSL refuses key or hash. */
 function methodOf(
   certificate: X509Certificate,
   hash: string,

@@ -1,4 +1,4 @@
-// Reads a tar archive (ustar, GNU, older ones): its regular files, and everything that is wrong with it.
+// Reads a tar archive (ustar, GNU, older ones): its regular files, and what is wrong with it.
 
 import { basename } from 'node:path';
 import { counted } from '../words.ts';
@@ -191,7 +191,10 @@ const GNU_LONG_NAME = 'L';
 const GNU_LONG_LINK = 'K';
 const SPARSE = 'S';
 
-/** Null if it is invalid. pax has records `<length> <key>=<value>\n`; the length counts the whole record. */
+/**
+ * Returns what an extension says of the next member; null if it is invalid. pax has records
+ * `<length> <key>=<value>\n`, whose length counts the whole record: `14 size=12345\n`.
+ */
 function parseExtension(type: string, content: Buffer): TarExtension | null {
   if (type === GNU_LONG_NAME) return { name: parseText(content) };
   if (type !== PAX) return {};

@@ -1,4 +1,4 @@
-// Unpacks what no digest proves, as its bytes pass: gzip to its end, a stream-optimised disk grain by grain.
+// Unpacks what no digest proves, as its bytes pass: gzip to its end, and disks grain by grain.
 
 import { setImmediate } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';

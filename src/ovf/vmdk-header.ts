@@ -1,8 +1,8 @@
-// Parses the header of a sparse VMDK, which a footer may repeat, and the identifiers in its embedded descriptor.
+// Parses the header of a sparse VMDK, which a footer may repeat, and identifiers of its descriptor.
 
 /** Bytes. Places and lengths in a VMDK are in sectors. */
 export const SECTOR = 512;
-/** Bytes before the data of a compressed grain: the sector of the disk (8), the length of the data (4). */
+/** Bytes before the data of a packed grain: its sector on the disk (8), the length of the data (4). */
 export const GRAIN_MARKER = 12;
 export const OTHER_FOOTER = 'its footer differs from its header';
 

@@ -1,4 +1,4 @@
-// Checks a VMDK against the descriptor of its package, and follows its tables to data that is missing.
+// Checks a VMDK against the descriptor, and follows its tables to data that is missing.
 
 import type { Disk } from './descriptor.ts';
 import type { DiskImage } from './disk-image.ts';
@@ -33,7 +33,7 @@ interface BrokenVmdk extends Problem {
 
 type ReportDisk = (code: FindingCode, message: string) => void;
 
-/** Of a grain table, as the specification has it. Smaller tables could cost a read for each grain. */
+/** Of each grain table, as specified. Smaller tables could cost a read for each grain. */
 const TABLE_ENTRIES = 512;
 const STREAM_OPTIMIZED = 'streamOptimized';
 const CREATE_TYPE = /^[ \t]*createType[ \t]*=[ \t]*"([^"\n]{1,100})"/im;
@@ -41,7 +41,7 @@ const DEFLATE = 1;
 /** Sectors. Such a grain is unpacked in memory. */
 const MAX_PACKED_GRAIN = 2 ** 15;
 
-/** Reports where a VMDK and the descriptor differ. Returns what is broken, or how to unpack its grains. */
+/** Reports where a VMDK and the descriptor differ. Returns what is broken, or how to unpack it. */
 export async function checkVmdk(
   { file, files, disk, isGzip, head, header, text }: DiskImage,
   report: ReportDisk,
@@ -133,7 +133,7 @@ async function readFooter(file: PackageFile, head: Buffer): Promise<number | Bro
 
 const ENTRY_BYTES = 4;
 
-/** Returns the sum of the tables, or which table, or else which last grain, is not inside the file. */
+/** Returns the sum of the tables, or which table, else which last grain, is not inside the file. */
 async function readTables(
   header: SparseHeader,
   directory: number,
