@@ -1,4 +1,4 @@
-// The folder of a WebDAV storage: its files as the server shows them, and requests for them (RFC 4918).
+// The folder of a WebDAV storage: requests for its files, and files as the server shows them.
 
 import { ImgctlError, tryOr } from '../errors.ts';
 import { httpDate } from '../http/headers.ts';
@@ -50,13 +50,13 @@ export async function findFile(dav: Dav, name: string) {
   return { ...file, size: requireLength(head, name) };
 }
 
-/** Returns the file or folder at a URL (depth 0), or also what is in the folder (1); none if it does not exist. */
+/** Returns the file or folder at a URL, and with depth 1 what is in it; nothing if it is missing. */
 export async function propfind(dav: Dav, url: URL, depth: 0 | 1) {
   const headers = { depth: `${depth}`, 'content-type': 'application/xml; charset=utf-8' };
   const request = { method: 'PROPFIND', url, headers, body: PROPFIND, idempotent: true };
   const response = await send(dav, request);
   const { status, elements } = response;
-  // In the list of a folder, the failures are of entries that the user may not see; they are left out.
+  // In the list of a folder, the failures are of entries that the user may not see.
   if (elements && (depth === 1 || isSuccess(response))) return filesOf(response, elements);
   if (status === 404) return [];
   if (status >= 400 && !isUnknownMethod(response)) throw storageError(response);
@@ -100,7 +100,7 @@ function withElements(response: HttpResponse) {
   return { ...response, status: failed ?? response.status, elements };
 }
 
-/** Returns the status of a file in a multistatus: of itself, or else of its properties, of which some may be missing. */
+/** Returns the status of a file, or else of its properties, of which some may be missing. */
 function statusWithin(element: XmlElement): number {
   const lines = findAll(element, 'status').map(({ text }) => text);
   const statuses = lines.map((line) => Number(/ (\d{3})\b/.exec(line)?.[1] ?? 200));
@@ -126,7 +126,7 @@ function fileOf(element: XmlElement, { headers, receivedAt }: HttpResponse) {
     name: tryOr(() => decodeURIComponent(name), name),
     isFolder: findAll(element, 'collection').length > 0,
     size,
-    /** Empty if the server has none. Without W/, which Apache drops a second after the last change. */
+    /** Empty if there is none. Without W/, which Apache drops a second after the last change. */
     etag: etag.replace(/^W\//, ''),
     text: [etag, modified, size].join(' '),
     isProof: isSettled(etag, modified, date),

@@ -1,4 +1,4 @@
-// Moves a part to the name of its file in a WebDAV storage, and finds out what the server then has (RFC 4918).
+// Moves a part to the name of its file in a WebDAV storage, and finds out what the server has then.
 
 import { hasCode, ImgctlError } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
@@ -34,16 +34,17 @@ type Move =
  * Moves the part to its name, and looks where it is then, which decides:
  *
  *     MOVE              | part  | file of that name     | result
- *     ------------------+-------+-----------------------+------------------------------------------------
+ *     ------------------+-------+-----------------------+-----------------------------------
  *     refused, conflict | (neither is looked at)        | the same
  *     failed            | there | (not looked at)       | refused
  *     lost              | there | (not looked at)       | throws its error
  *     moved             | there | (not looked at)       | throws: not renamed
  *     any other         | gone  | none, or another size | throws: wrong size
- *     any other         | gone  | another ETag          | conflict: some servers make a new ETag for a move
+ *     any other         | gone  | another ETag          | conflict: a move may change an ETag
  *     any other         | gone  | same ETag             | visible
  *     moved             | gone  | no ETags              | visible
- *     failed, lost      | gone  | no ETags              | visible; with replace a conflict: it may be the old file
+ *     failed, lost      | gone  | no ETags              | visible; with replace a conflict, as
+ *                       |       |                       | it may be the file of before
  */
 export async function publishPart(
   dav: Dav,
@@ -57,7 +58,7 @@ export async function publishPart(
     if (move.kind === 'failed') return { ...move, kind: 'refused' };
     throw move.kind === 'lost' ? move.error : notRenamed(dav, arrived);
   }
-  // Servers check and move in two steps, so that another push may still move its file over this one.
+  // Servers check and move in two steps: another push may still move its file over this one.
   if (!replace && (await mayHaveRival(dav, part)))
     await dav.clock.sleep(RIVAL_PAUSE, dav.clock.signal);
   const { etag, text } = await requireSize(dav, name, name, sent.size);
@@ -93,11 +94,11 @@ function kindOf(error: ImgctlError): 'refused' | 'failed' | 'lost' {
   return hasCode(error, 'server-error', 'locked', 'not-found') ? 'failed' : 'refused';
 }
 
-/** What servers answer to a form of Destination that they do not accept, or once the part is gone. */
+/** Statuses of a form of Destination that a server does not accept, or of a part that is gone. */
 const NEXT_FORM = [400, 404, 502];
 
 /**
- * A server behind a proxy may refuse the scheme of its users in Destination: the path alone and http are tried too.
+ * Behind a proxy, a server may refuse the scheme that users see: the path alone and http are tried.
  * @throws ImgctlError of the first form
  */
 async function sendMove(dav: Dav, { part, name }: ArrivedPart, replace: boolean): Promise<void> {
@@ -126,7 +127,7 @@ function notRenamed({ address }: Dav, { part, name }: ArrivedPart): ImgctlError 
   return new ImgctlError('bad-answer', message, { facts: advice });
 }
 
-/** True if another push may be uploading a file of that name: one does, or the folder cannot be listed. */
+/** True if another push uploads a file of that name, or if the folder cannot be listed. */
 async function mayHaveRival(dav: Dav, part: string): Promise<boolean> {
   const files = await propfind(dav, dav.folder, 1).catch(() => undefined);
   return files?.some(({ name }) => isRival(name, part)) ?? true;

@@ -36,73 +36,6 @@ const MAX_NAME = 255;
 const CHECK_HIDDEN =
   'check the permissions of the user, and that the server accepts names that begin with a dot';
 
-async function compareFile(
-  dav: Dav,
-  name: string,
-  file: UploadSource,
-  proved: string | undefined,
-): Promise<Comparison> {
-  if (Buffer.byteLength(name) > MAX_NAME) throw nameTooLong(name, dav.address);
-  const stored = await findFile(dav, name);
-  if (!stored) return { state: 'absent' };
-  if (stored.size !== file.size) return { state: 'different' };
-  if (stored.text === proved) return { state: 'same', stored: { text: proved, isProof: true } };
-  const url = dav.urlOf(name);
-  return readBack(file, stored, (rules) => sendChecked(dav, { method: 'GET', url, ...rules }));
-}
-
-/** Uploads under a new name for each attempt: the server may still be writing what it got before. */
-async function uploadPart(dav: Dav, name: string, file: UploadSource, onProgress: OnBytes) {
-  const parts: string[] = [];
-  const nextUrl = () => {
-    const part = newPart(dav, name);
-    parts.push(part);
-    return dav.urlOf(part);
-  };
-  try {
-    const body = streamBody(file.size, () => dav.limit(file.readAll()), onProgress);
-    const headers = { 'content-type': 'application/octet-stream' };
-    const request = { method: 'PUT', url: dav.folder, nextUrl, headers, body, idempotent: true };
-    await sendChecked(dav, request);
-    const part = parts.at(-1) ?? '';
-    const sent = await requireSize(dav, part, name, file.size);
-    dav.unfinished.delete(part);
-    return {
-      publish: (replace: boolean) => publishPart(dav, { part, name, sent }, replace),
-      discard: () => removeFile(dav, part),
-    };
-  } catch (error) {
-    // A server that is away would only delay the error; a later run removes the parts.
-    if (!(error instanceof TransportError)) await removeUnfinished(dav);
-    // Web servers often deny hidden files.
-    const mayBeHidden = error instanceof ImgctlError && [403, 404].includes(error.status ?? 0);
-    throw mayBeHidden ? error.with({ facts: CHECK_HIDDEN }) : error;
-  }
-}
-
-/** Returns the name of a new part, and notes that it is unfinished. */
-function newPart({ clock, unfinished, partsFile }: Dav, name: string): string {
-  const part = partName(name, clock.system);
-  unfinished.add(part);
-  // nginx does not list hidden files: without this file, nobody would find the part of a killed push.
-  if (partsFile) tryOr(() => fs.appendFileSync(partsFile, `${part}\n`, { mode: 0o600 }), undefined);
-  return part;
-}
-
-/** Notes the parts of a push that was killed: it has ended, since one push runs at a time on a machine. */
-function noteKilledParts({ unfinished, partsFile }: Dav): void {
-  const text = partsFile && tryOr(() => readOwnFile(partsFile), undefined);
-  // Only parts: anything else in a damaged file would be deleted from the storage.
-  for (const line of text?.split('\n') ?? []) if (isPart(line)) unfinished.add(line);
-}
-
-/** Returns true if none of the parts is left, as far as the server says. */
-async function removeUnfinished(dav: Dav): Promise<boolean> {
-  const removals = [...dav.unfinished].map((part) => removeFile(dav, part));
-  const results = await Promise.allSettled(removals);
-  return results.every(({ status }) => status === 'fulfilled');
-}
-
 export function davStorage(
   url: URL,
   user: { readonly username: string; readonly password: string } | undefined,
@@ -149,4 +82,71 @@ export function davStorage(
     },
     close: requests.close,
   };
+}
+
+async function compareFile(
+  dav: Dav,
+  name: string,
+  file: UploadSource,
+  proved: string | undefined,
+): Promise<Comparison> {
+  if (Buffer.byteLength(name) > MAX_NAME) throw nameTooLong(name, dav.address);
+  const stored = await findFile(dav, name);
+  if (!stored) return { state: 'absent' };
+  if (stored.size !== file.size) return { state: 'different' };
+  if (stored.text === proved) return { state: 'same', stored: { text: proved, isProof: true } };
+  const url = dav.urlOf(name);
+  return readBack(file, stored, (rules) => sendChecked(dav, { method: 'GET', url, ...rules }));
+}
+
+/** Uploads under a new name in each attempt: the server may still be writing the last one. */
+async function uploadPart(dav: Dav, name: string, file: UploadSource, onProgress: OnBytes) {
+  const parts: string[] = [];
+  const nextUrl = () => {
+    const part = newPart(dav, name);
+    parts.push(part);
+    return dav.urlOf(part);
+  };
+  try {
+    const body = streamBody(file.size, () => dav.limit(file.readAll()), onProgress);
+    const headers = { 'content-type': 'application/octet-stream' };
+    const request = { method: 'PUT', url: dav.folder, nextUrl, headers, body, idempotent: true };
+    await sendChecked(dav, request);
+    const part = parts.at(-1) ?? '';
+    const sent = await requireSize(dav, part, name, file.size);
+    dav.unfinished.delete(part);
+    return {
+      publish: (replace: boolean) => publishPart(dav, { part, name, sent }, replace),
+      discard: () => removeFile(dav, part),
+    };
+  } catch (error) {
+    // A server that is away would only delay the error; a later run removes the parts.
+    if (!(error instanceof TransportError)) await removeUnfinished(dav);
+    // Web servers often deny hidden files.
+    const mayBeHidden = error instanceof ImgctlError && [403, 404].includes(error.status ?? 0);
+    throw mayBeHidden ? error.with({ facts: CHECK_HIDDEN }) : error;
+  }
+}
+
+/** Returns the name of a new part, and notes that it is unfinished. */
+function newPart({ clock, unfinished, partsFile }: Dav, name: string): string {
+  const part = partName(name, clock.system);
+  unfinished.add(part);
+  // nginx lists no hidden files: nobody else would find the part of a killed push.
+  if (partsFile) tryOr(() => fs.appendFileSync(partsFile, `${part}\n`, { mode: 0o600 }), undefined);
+  return part;
+}
+
+/** Notes the parts of killed pushes. They have ended, as one push runs at a time on a machine. */
+function noteKilledParts({ unfinished, partsFile }: Dav): void {
+  const text = partsFile && tryOr(() => readOwnFile(partsFile), undefined);
+  // Only parts: anything else in a damaged file would be deleted from the storage.
+  for (const line of text?.split('\n') ?? []) if (isPart(line)) unfinished.add(line);
+}
+
+/** Returns true if none of the parts is left, as far as the server says. */
+async function removeUnfinished(dav: Dav): Promise<boolean> {
+  const removals = [...dav.unfinished].map((part) => removeFile(dav, part));
+  const results = await Promise.allSettled(removals);
+  return results.every(({ status }) => status === 'fulfilled');
 }

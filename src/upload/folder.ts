@@ -43,6 +43,53 @@ interface Part {
   readonly stats: BigIntStats;
 }
 
+export function folderStorage(root: string, clock: Clock, limit: Limit): Storage {
+  const address = `folder ${root}`;
+  const fail = (cause: unknown): never => {
+    throw folderError(root, address, cause);
+  };
+  const folder: Folder = { root, address, clock, limit, fail };
+  return {
+    address,
+    async check() {
+      if ((await stat(root).catch(fail)).isDirectory()) return;
+      const message = `${root} is not a folder`;
+      throw new ImgctlError('not-found', message, { facts: 'use the path of a folder' });
+    },
+    async list() {
+      const entries = await readdir(root, { withFileTypes: true }).catch(fail);
+      const files = entries.filter((entry) => !entry.isDirectory() && !isHidden(entry.name));
+      return files.map(({ name }) => name).sort();
+    },
+    async compare(name, file, proved) {
+      const target = path.join(root, name);
+      const stats = await findFile(folder, target);
+      if (!stats) return { state: (await isTaken(target)) ? 'different' : 'absent' };
+      if (Number(stats.size) !== file.size) return { state: 'different' };
+      const stored = stateIn(stats, clock.now());
+      if (stored.text === proved) return { state: 'same', stored: { ...stored, isProof: true } };
+      const digest = await digestOf(folder, readFileChunks(target)).catch(fail);
+      if (digest !== (await digestOf(folder, file.read()))) return { state: 'different' };
+      return { state: 'same', stored };
+    },
+    async look(name) {
+      const stats = await findFile(folder, path.join(root, name));
+      return stats && stateOf(stats);
+    },
+    put: (name, file, onProgress) => writePart(folder, name, file, onProgress),
+    remove: (name) => rm(path.join(root, name), { force: true }).catch(fail),
+    async removeDeadParts() {
+      for (const name of await readdir(root).catch(fail)) {
+        const file = path.join(root, name);
+        const stats = name.startsWith('.imgctl-') ? await stat(file).catch(() => null) : null;
+        if (stats && isDeadPart(name, clock.now() - stats.mtimeMs, clock.system))
+          await rm(file, { force: true }).catch(fail);
+      }
+    },
+    async close() {},
+  };
+}
+
 async function writePart(folder: Folder, name: string, file: UploadSource, onBytes: OnBytes) {
   const { root, fail, clock } = folder;
   const partPath = path.join(root, partName(name, clock.system));
@@ -101,12 +148,12 @@ async function publishPart(
   return { kind: 'visible', stored: stateIn(stored, folder.clock.now(), 0) };
 }
 
-/** @param age milliseconds after a change, from which on the next one shows */
+/** @param age milliseconds after a change; 0 if this push made the last change itself */
 function stateIn(stats: BigIntStats, now: number, age?: number): StoredState {
   return { text: stateOf(stats), isProof: settledStateOf(stats, now, age) !== undefined };
 }
 
-/** Looks for the part under a name that it should have; its content counts if the file system renumbers files. */
+/** Returns the file if it is the part; by its content, if the file system renumbers files. */
 async function findPart(folder: Folder, { digest, stats }: Part, at: string) {
   const file = await findFile(folder, at);
   if (file?.size !== stats.size) return undefined;
@@ -134,7 +181,7 @@ async function digestOf({ clock }: Folder, chunks: AsyncIterable<Buffer>): Promi
   return hash.digest('hex');
 }
 
-/** Renames without overwriting, which a hard link does in one step. Returns false if the name is taken. */
+/** Renames without overwriting, as a hard link does in one step. False if the name is taken. */
 async function renameToNew(from: string, to: string): Promise<boolean> {
   try {
     await fs.link(from, to);
@@ -173,51 +220,4 @@ function folderError(root: string, address: string, cause: unknown): ImgctlError
   const code = FORBIDDEN.includes(errorCode(cause)) ? 'not-permitted' : 'failed';
   const message = `cannot upload to ${root}: ${reason}`;
   return new ImgctlError(code, message, { facts: permissionAdvice(cause, root), cause });
-}
-
-export function folderStorage(root: string, clock: Clock, limit: Limit): Storage {
-  const address = `folder ${root}`;
-  const fail = (cause: unknown): never => {
-    throw folderError(root, address, cause);
-  };
-  const folder: Folder = { root, address, clock, limit, fail };
-  return {
-    address,
-    async check() {
-      if ((await stat(root).catch(fail)).isDirectory()) return;
-      const message = `${root} is not a folder`;
-      throw new ImgctlError('not-found', message, { facts: 'use the path of a folder' });
-    },
-    async list() {
-      const entries = await readdir(root, { withFileTypes: true }).catch(fail);
-      const files = entries.filter((entry) => !entry.isDirectory() && !isHidden(entry.name));
-      return files.map(({ name }) => name).sort();
-    },
-    async compare(name, file, proved) {
-      const target = path.join(root, name);
-      const stats = await findFile(folder, target);
-      if (!stats) return { state: (await isTaken(target)) ? 'different' : 'absent' };
-      if (Number(stats.size) !== file.size) return { state: 'different' };
-      const stored = stateIn(stats, clock.now());
-      if (stored.text === proved) return { state: 'same', stored: { ...stored, isProof: true } };
-      const digest = await digestOf(folder, readFileChunks(target)).catch(fail);
-      if (digest !== (await digestOf(folder, file.read()))) return { state: 'different' };
-      return { state: 'same', stored };
-    },
-    async look(name) {
-      const stats = await findFile(folder, path.join(root, name));
-      return stats && stateOf(stats);
-    },
-    put: (name, file, onProgress) => writePart(folder, name, file, onProgress),
-    remove: (name) => rm(path.join(root, name), { force: true }).catch(fail),
-    async removeDeadParts() {
-      for (const name of await readdir(root).catch(fail)) {
-        const file = path.join(root, name);
-        const stats = name.startsWith('.imgctl-') ? await stat(file).catch(() => null) : null;
-        if (stats && isDeadPart(name, clock.now() - stats.mtimeMs, clock.system))
-          await rm(file, { force: true }).catch(fail);
-      }
-    },
-    async close() {},
-  };
 }

@@ -1,13 +1,13 @@
-// Remembers which files of valid packages were equal to those of a storage, so that they are not read again.
+// Remembers which files of valid packages a storage has, so that they are not read again.
 
 import { ImgctlError, tryOr } from '../errors.ts';
 import { MAX_FILE_SIZE, readJsonFile, replaceFile } from '../files/atomic-file.ts';
 import type { Io } from '../io.ts';
 import { isObject } from '../json.ts';
 
-/** A file of a valid package that was equal to the stored one. If either changes, so does its state. */
+/** A file of a valid package that was equal to the stored one. A change of one changes its state. */
 interface Proof {
-  /** The name of the package. Another package with this file has a proof of its own: its manifest is another. */
+  /** The package. Another one with this file has another manifest, so its own proof. */
   readonly package: string;
   readonly name: string;
   /** The state of the local file. */
@@ -27,7 +27,7 @@ export interface Proofs {
   save(): Promise<void>;
 }
 
-/** A file that is damaged, of another version or of another user counts as empty, and is replaced. */
+/** A file that is damaged, or of another version or user, counts as empty, and is replaced. */
 export function loadProofs(file: string | undefined, { system }: Pick<Io, 'system'>): Proofs {
   // The last one was made last.
   const proofs = new Map(readProofs(file, system.uid).map((proof) => [proofKey(proof), proof]));

@@ -1,4 +1,4 @@
-// A bucket of an S3 storage: its objects, lists and ETags, and what was found out about the storage.
+// A bucket of an S3 storage: its objects, lists and ETags, and what was found out about it.
 
 import { createHash } from 'node:crypto';
 import { ImgctlError, tryOr } from '../errors.ts';
@@ -53,7 +53,7 @@ export function removeObject(s3: S3, name: string): Promise<HttpResponse> {
 export const ENCODED = { 'encoding-type': 'url' };
 const ENCODED_ELEMENTS = ['Key', 'NextKeyMarker'];
 
-/** By the element of the items of a list: by parameter of the request for its next page, the element with the value. */
+/** By item of a list: the parameters that ask for the next page, and the elements with them. */
 const MARKERS = {
   Contents: { 'continuation-token': 'NextContinuationToken' },
   Upload: { 'key-marker': 'NextKeyMarker', 'upload-id-marker': 'NextUploadIdMarker' },
@@ -61,7 +61,8 @@ const MARKERS = {
 };
 
 /**
- * Yields the items of all pages of a list, each as a function from the name of an element to its text (empty if absent).
+ * Yields the items of all pages of a list. Each is a function from the name of an element to its
+ * text, which is empty if it is missing.
  * @param ends statuses that end the list, as if it had no more items
  */
 export async function* listItems(
@@ -92,7 +93,7 @@ export async function* listItems(
   throw new ImgctlError('bad-answer', `${s3.host} sent an endless list`, { facts });
 }
 
-/** Returns the text of an element in the list or in an item. Encoded keys are as in forms: a plus is a space. */
+/** Returns the text of an element. Encoded keys are as in forms: a plus is a space. */
 function decodedText(list: XmlElement, parent: XmlElement, name: string): string {
   const text = textOf(parent, name) ?? '';
   const isEncoded = ENCODED_ELEMENTS.includes(name) && textOf(list, 'EncodingType') === 'url';
@@ -116,7 +117,7 @@ export async function md5Of(chunks: AsyncIterable<Buffer>): Promise<string> {
   return hash.digest('hex');
 }
 
-/** Yields the MD5 of each part; empty content is one part. @param chunks of which each part has a whole number */
+/** Yields the MD5 of each part; empty content is one part. @param chunks fit whole into a part */
 export async function* md5sOf(chunks: AsyncIterable<Buffer>, partSize: number) {
   let hash = createHash('md5');
   let position = 0;

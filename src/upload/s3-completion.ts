@@ -1,4 +1,4 @@
-// Completes an upload to S3, which joins its parts to a visible object, and finds out what the storage then has.
+// Completes an upload to S3, which makes its parts an object, and finds out what is there then.
 
 import { ImgctlError } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
@@ -98,7 +98,7 @@ async function joinParts(upload: SentUpload, replace: boolean): Promise<Completi
 
 function failedCompletion(error: ImgctlError, name: string): Completion {
   if (error.code === 'conflict') return { kind: 'conflict', error };
-  // Another push stored an object of that name (412), is completing one (409), or removed the upload (404).
+  // Another push stored such an object (412), is completing one (409), or removed the upload (404).
   if (error.status === 412 || error.status === 409) return { kind: 'doubtful', error };
   if (error.code === 'not-found') return { kind: 'doubtful', error: uploadGone(name) };
   const isLost = error instanceof TransportError ? error.sent : error.code === 'server-error';
@@ -113,7 +113,7 @@ function listOfParts({ etags, md5s }: SentUpload): string {
   return `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${list.join('')}</CompleteMultipartUpload>`;
 }
 
-/** Sends a request that must overwrite nothing. @throws ImgctlError conflict: there is an object of that name */
+/** Sends a completion that overwrites nothing. @throws ImgctlError conflict: the name is taken */
 async function sendIfNew({ s3, name }: SentUpload, request: S3Request) {
   const requireAbsent = async () => {
     if (await findObject(s3, name)) throw conflict(name, s3.address);
@@ -135,8 +135,9 @@ async function sendIfNew({ s3, name }: SentUpload, request: S3Request) {
 }
 
 /**
- * Compares the object with the file by size and ETag. If the file should have `4f1c…-2`: `4f1c…-2` is the same, `9e0a…-2`
- * is different, and `9e0a…-3` or `x7` say nothing: other sizes of parts, or no digest.
+ * Compares the object with the file by size and ETag. If the file should have `4f1c…-2`, then
+ * `4f1c…-2` is the same, `9e0a…-2` is different, and `9e0a…-3` (parts of another size) and `x7` (no
+ * digest) say nothing.
  * @param sentTag the ETag in the response to the completion
  */
 function contentOf(upload: SentUpload, { size, tag }: StoredObject, sentTag: string | undefined) {
@@ -155,7 +156,7 @@ function expectedTag({ etags, md5s, isEncrypted }: SentUpload, sentTag: string |
   return isEncrypted ? sentTag : undefined;
 }
 
-/** Removes the object if it is surely of this push: it has the ETag of the response. @throws ImgctlError otherwise */
+/** Removes the object if it is of this push: it has the ETag of the response. @throws otherwise */
 async function removeDamaged(
   upload: SentUpload,
   { size, tag }: StoredObject,

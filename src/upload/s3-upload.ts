@@ -1,4 +1,4 @@
-// An unfinished upload to S3 and its parts: continues one or starts one, and sends the parts that are missing.
+// An unfinished upload to S3: continues one or starts one, and sends the parts that are missing.
 
 import { hasCode, ImgctlError } from '../errors.ts';
 import { textOf } from '../xml.ts';
@@ -28,7 +28,7 @@ interface Upload {
   readonly file: UploadSource;
   /** The ETags of the parts that the storage has, as it sent them, by number from 1. */
   readonly etags: Map<number, string>;
-  /** Set by the first part that the storage encrypts with keys of its own: its ETags are no digests. */
+  /** True once the storage has encrypted a part with keys of its own: then ETags are no digests. */
   isEncrypted: boolean;
 }
 
@@ -50,7 +50,7 @@ async function readParts(s3: S3, name: string, id: string, file: UploadSource) {
   const maxNumber = Math.max(1, Math.ceil(file.size / partSizeOf(s3, file)));
   const etags = new Map<number, string>();
   try {
-    // The upload was completed or removed meanwhile, belongs to another user, or the storage lists no parts.
+    // The upload is gone or of another user, or the storage lists no parts.
     for await (const textIn of listItems(s3, 'Part', request, [403, 404, 405, 501])) {
       const text = textIn('PartNumber');
       const number = /^\d{1,5}$/.test(text) ? Number(text) : 0;
@@ -91,7 +91,8 @@ async function startUpload(s3: S3, name: string): Promise<string> {
 }
 
 /**
- * Sends the parts that the storage lacks; the file is read for the digests of all parts, and again for each one sent.
+ * Sends the parts that the storage lacks. The file is read for the digests of all parts, and once
+ * more for each part that is sent.
  * Returns the upload as it is then, with the MD5 of each part in hexadecimal.
  */
 export async function sendParts(upload: Upload, onProgress: OnBytes) {
@@ -122,7 +123,7 @@ export async function sendParts(upload: Upload, onProgress: OnBytes) {
   return { ...upload, md5s };
 }
 
-/** @param addBytes receives how many more bytes are under way, negative if the part is sent again */
+/** @param addBytes receives how many more bytes are under way; negative if a part starts again */
 async function sendPart(upload: Upload, number: number, md5: string, addBytes: OnBytes) {
   const { s3, name, id, file, etags } = upload;
   const { start, end, length } = rangeOf(upload, number);
@@ -158,7 +159,7 @@ export async function abortUpload(s3: S3, name: string, uploadId: string): Promi
   if (![404, 405, 501].includes(response.status)) requireS3Success(response);
 }
 
-/** Removes the unfinished uploads of a name. A push that one of them belongs to ends with a conflict. */
+/** Removes the unfinished uploads of a name. Pushes that they belong to end with a conflict. */
 export async function removeUploads(s3: S3, name: string, exceptId?: string): Promise<void> {
   const ids = await listUploads(s3, name).catch(() => []);
   const others = ids.filter((id) => id !== exceptId);

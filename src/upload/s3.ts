@@ -31,7 +31,7 @@ import {
 import type { UploadSource } from './upload-file.ts';
 
 const MAX_KEY_BYTES = 1_024;
-/** Codes of errors after which an upload is removed: its parts would be of no use to a later run. */
+/** Codes of errors after which parts are of no use to a later run, and the upload is removed. */
 const DISCARD_CODES = ['invalid-package', 'storage-full', 'conflict', 'failed'] as const;
 
 interface S3Credentials {
@@ -39,55 +39,6 @@ interface S3Credentials {
   readonly secretAccessKey: string;
   readonly sessionToken?: string;
   readonly region: string;
-}
-
-async function compareObject(
-  s3: S3,
-  name: string,
-  file: UploadSource,
-  proved: string | undefined,
-): Promise<Comparison> {
-  if (Buffer.byteLength(`${s3.prefix}${name}`) > MAX_KEY_BYTES) throw nameTooLong(name, s3.address);
-  const object = await findObject(s3, name);
-  if (!object) return { state: 'absent' };
-  if (object.size !== file.size) return { state: 'different' };
-  const { tag, text } = object;
-  if (text === proved) return { state: 'same', stored: { text, isProof: true } };
-  if (DIGEST.test(tag) && tag === (await tagOf(s3, file, !tag.includes('-'))))
-    return { state: 'same', stored: { text, isProof: true } };
-  // The ETag may be no digest, or that of parts of another size.
-  return readBack(file, object, async (rules) =>
-    requireS3Success(await s3.send({ name, ...rules })),
-  );
-}
-
-/** Returns the ETag that S3 gives this content: its MD5 if it is sent as a whole, else one made of those of its parts. */
-async function tagOf(s3: S3, file: UploadSource, isWhole: boolean): Promise<string> {
-  if (isWhole) return md5Of(file.read());
-  const md5s: string[] = [];
-  for await (const md5 of md5sOf(file.read(), partSizeOf(s3, file))) md5s.push(md5);
-  return multipartTag(md5s);
-}
-
-/** Uploads the parts that are missing; those of a failed upload stay for a later run, if they are of use. */
-async function uploadParts(s3: S3, name: string, file: UploadSource, onProgress: OnBytes) {
-  const upload = await openUpload(s3, name, file);
-  const discard = async (error: unknown) => {
-    if (hasCode(error, ...DISCARD_CODES)) await abortUpload(s3, name, upload.id);
-  };
-  try {
-    const sent = await sendParts(upload, onProgress);
-    return { publish: (replace: boolean) => completeUpload(sent, replace), discard };
-  } catch (error) {
-    await discard(error).catch(() => {});
-    throw error;
-  }
-}
-
-/** As signatures encode (RFC 3986). */
-function encode(text: string): string {
-  const code = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
-  return encodeURIComponent(text).replace(/[!'()*]/g, code);
 }
 
 export function s3Storage(url: URL, credentials: S3Credentials, options: StorageOptions): Storage {
@@ -114,7 +65,7 @@ export function s3Storage(url: URL, credentials: S3Credentials, options: Storage
   return {
     address,
     async check() {
-      // A whole page: with fewer keys, s3rver makes a token for the next one, which it cannot on Node 17 and later.
+      // A whole page: s3rver fails on Node 17 and later if there is a next one.
       rootOf(await send({ query: { 'list-type': '2', prefix, ...ENCODED } }));
     },
     async list() {
@@ -138,4 +89,53 @@ export function s3Storage(url: URL, credentials: S3Credentials, options: Storage
     async removeDeadParts() {},
     close: requests.close,
   };
+}
+
+async function compareObject(
+  s3: S3,
+  name: string,
+  file: UploadSource,
+  proved: string | undefined,
+): Promise<Comparison> {
+  if (Buffer.byteLength(`${s3.prefix}${name}`) > MAX_KEY_BYTES) throw nameTooLong(name, s3.address);
+  const object = await findObject(s3, name);
+  if (!object) return { state: 'absent' };
+  if (object.size !== file.size) return { state: 'different' };
+  const { tag, text } = object;
+  if (text === proved) return { state: 'same', stored: { text, isProof: true } };
+  if (DIGEST.test(tag) && tag === (await tagOf(s3, file, !tag.includes('-'))))
+    return { state: 'same', stored: { text, isProof: true } };
+  // The ETag may be no digest, or that of parts of another size.
+  return readBack(file, object, async (rules) =>
+    requireS3Success(await s3.send({ name, ...rules })),
+  );
+}
+
+/** Returns the ETag that S3 gives the file: its MD5, or if it is sent in parts, made of theirs. */
+async function tagOf(s3: S3, file: UploadSource, isWhole: boolean): Promise<string> {
+  if (isWhole) return md5Of(file.read());
+  const md5s: string[] = [];
+  for await (const md5 of md5sOf(file.read(), partSizeOf(s3, file))) md5s.push(md5);
+  return multipartTag(md5s);
+}
+
+/** Uploads the parts that are missing. After some errors they stay, for a later run. */
+async function uploadParts(s3: S3, name: string, file: UploadSource, onProgress: OnBytes) {
+  const upload = await openUpload(s3, name, file);
+  const discard = async (error: unknown) => {
+    if (hasCode(error, ...DISCARD_CODES)) await abortUpload(s3, name, upload.id);
+  };
+  try {
+    const sent = await sendParts(upload, onProgress);
+    return { publish: (replace: boolean) => completeUpload(sent, replace), discard };
+  } catch (error) {
+    await discard(error).catch(() => {});
+    throw error;
+  }
+}
+
+/** As signatures encode (RFC 3986). */
+function encode(text: string): string {
+  const code = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+  return encodeURIComponent(text).replace(/[!'()*]/g, code);
 }
