@@ -75,7 +75,7 @@ export function readCommandLine(
 /**
  * Decides between what was typed and what commander made of it. The first row that applies counts:
  *
- *     images list –n 5                  error: commander would take a typeset dash for a word
+ *     images list –n 5                   error: commander would take a typeset dash for a word
  *     images list -n x --version         version
  *     images list --bogus -h, help list  help; also images, which is a group
  *     images list --bogus -n x           misuse: unknown option

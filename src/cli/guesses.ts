@@ -95,6 +95,11 @@ const useFirst =
 
 const fileIn = (words: readonly string[]) => words.find((word) => word.includes('.')) ?? 'FILE';
 
+const CANNOT_DELETE = hint`public images cannot be deleted; to delete one of yours, remove its file from the storage, then run: ${imgctl('sync')}`;
+
+const cannotChange: Guess = (words) =>
+  hint`images cannot be changed; upload a new file with: ${imgctl('push', fileIn(words), '--on-conflict', 'replace')}`;
+
 const usePush: Guess = (words) => use('push', fileIn(words));
 
 /**
@@ -107,7 +112,6 @@ export const GUESSES: readonly Row[] = [
   ['images list --name, images list --search', useWith('images list')],
   ['get, describe, show, view, get image, show image, describe image', useWith('images get', 'ID')],
   ['images inspect, images diff, images compare', useWith('images get', 'ID')],
-  ['my-images get, my-images show, my-images describe', useWith('images get --mine', 'ID')],
   [
     'mine, my images, my-images --name, images list --private, images list --own',
     useWith('my-images'),
@@ -118,26 +122,30 @@ export const GUESSES: readonly Row[] = [
   ['changes, diff, watch, images log, images list --watch', useWith('images changes')],
   ['images changes --since', useFirst('images list --since', 'TIME')],
   ['snapshot, export, save, backup', (words) => use('images', 'snapshot', fileIn(words))],
-  [
-    'delete, remove, rm, rmi, destroy, delete image, my-images delete, my-images remove, my-images rm',
-    hint`public images cannot be deleted; to delete one of yours, remove its file from the storage, then run: ${imgctl('sync')}`,
-  ],
-  [
-    'edit, rename, mv, tag, update image, images update, my-images update, my-images rename, my-images edit',
-    (words) =>
-      hint`images cannot be changed; upload a new file with: ${imgctl('push', fileIn(words), '--on-conflict', 'replace')}`,
-  ],
+  ['delete, remove, rm, rmi, destroy, prune, delete image', CANNOT_DELETE],
+  ['edit, rename, mv, tag, update image, images update', cannotChange],
   ['lock, pin, hold', useWith('images lock add', 'NAME')],
   ['unlock, unpin, unhold', useFirst('images lock remove', 'NAME')],
   ['locks, list locks, get locks, lock list, lock ls', use('images', 'lock', 'list')],
   ['images lock get, images lock show', useFirst('images get --lock', 'NAME')],
+
+  // Verbs behind my-images, which else are words to search for
+  [
+    'my-images get, my-images show, my-images describe, my-images view, my-images info',
+    useWith('images get --mine', 'ID'),
+  ],
+  ['my-images delete, my-images remove, my-images rm, my-images del', CANNOT_DELETE],
+  ['my-images destroy, my-images prune', CANNOT_DELETE],
+  ['my-images edit, my-images update, my-images rename, my-images mv', cannotChange],
+  ['my-images tag, my-images replace', cannotChange],
+  ['my-images upload, my-images add, my-images create, my-images push', usePush],
+  ['my-images import, my-images put', usePush],
 
   // Packages and sync requests
   [
     'upload, add, create, import, put, push, cp, copy, scp, rsync, upload image, create image',
     usePush,
   ],
-  ['my-images upload, my-images add, my-images create, my-images push', usePush],
   [
     'check, verify, test',
     (words) => hint`${use('validate', fileIn(words))}, or for the setup: ${imgctl('doctor')}`,
