@@ -22,8 +22,8 @@ import { FORMATS, type Format } from './output/formats.ts';
 import { Output, type OutputOptions } from './output/output.ts';
 import { type ColorChoice, decideTerminal, type Terminal } from './output/terminal.ts';
 import type { CachedToken } from './session/cached-token.ts';
+import { FileStore } from './session/file-store.ts';
 import { openSession, type Session, type SessionOptions } from './session/session.ts';
-import { TokenCache } from './session/token-cache.ts';
 import { describeDuration } from './words.ts';
 
 /** Milliseconds: a shorter wait that a server asks for is not worth a line. */
@@ -196,7 +196,7 @@ export class Context implements ConsoleStyle {
   }
 
   cachedToken(account: Account): CachedToken | undefined {
-    return new TokenCache(findPaths(this.io).config, account, this.io, this.console.warn).read();
+    return new FileStore(findPaths(this.io).config, account, this.io, this.console.warn).read();
   }
 
   /** Until then, a line on stderr says why the run waits. */

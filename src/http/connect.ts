@@ -19,10 +19,7 @@ type Stage = { waitingFor: string };
 export class Connector {
   /** The stage of the newest connection. */
   stage: Stage = { waitingFor: 'connecting' };
-  /**
-   * What the server said, after the handshake, of a certificate that it wants; no connection works
-   * then.
-   */
+  /** The error of a server that wants a client certificate, and says so after the handshake. */
   alert: Error | undefined;
   readonly #options: ConnectOptions;
   readonly #sockets = new Set<Socket>();
@@ -98,10 +95,7 @@ export class Connector {
     }
   }
 
-  /**
-   * Starts TLS on an open connection; the certificate is checked for this host, through a tunnel
-   * too.
-   */
+  /** Starts TLS on a connection or tunnel. The certificate has to be for this host. */
   async #startTls(socket: Socket, host: string): Promise<tls.TLSSocket> {
     const tls = await import('node:tls');
     this.#trusted ??= trustOptions(tls, this.#options.ca);
@@ -112,12 +106,11 @@ export class Connector {
       if (error.code === CLIENT_CERTIFICATE) this.alert = error;
     });
     return untilEvent(secured, 'secureConnect').catch((error: NodeJS.ErrnoException) => {
-      // TLS 1.2 has one alert for this and for ciphers; only here the server has sent its own
-      // certificate before.
-      const isLate = Object.keys(secured.getPeerCertificate() ?? {}).length > 0;
-      if (isLate && /ALERT_HANDSHAKE_FAILURE/.test(error.code ?? ''))
-        error.code = CLIENT_CERTIFICATE;
-      throw error;
+      // TLS 1.2 has one alert for ciphers and for a client certificate. A server that has already
+      // sent its own certificate agrees on the cipher.
+      const hasCipher = Object.keys(secured.getPeerCertificate() ?? {}).length > 0;
+      if (!hasCipher || !/ALERT_HANDSHAKE_FAILURE/.test(error.code ?? '')) throw error;
+      throw Object.assign(error, { code: CLIENT_CERTIFICATE });
     });
   }
 
@@ -137,8 +130,7 @@ type Trust = Pick<typeof tls, 'createSecureContext' | 'rootCertificates'> & {
 
 /**
  * Returns the trust options of every TLS connection, whatever NODE_TLS_REJECT_UNAUTHORIZED says.
- * Connections share them: with `ca`, Node reads all root certificates for each context, which takes
- * long.
+ * Connections share them: with `ca`, Node reads all root certificates for each, which takes long.
  */
 export function trustOptions(
   { createSecureContext, rootCertificates, getCACertificates }: Trust,
@@ -154,8 +146,7 @@ export function trustOptions(
 
 /**
  * Makes the proxy connect the socket to a target, given as host:port.
- * @throws TransportError proxy: it refused (407 and others), with its status; or its connection
- * failed
+ * @throws TransportError proxy: it refused, with its status; or the connection failed
  */
 function openTunnel(socket: Socket, proxy: HttpProxy, target: string): Promise<void> {
   return new Promise((resolve, reject) => {

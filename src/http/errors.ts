@@ -81,10 +81,7 @@ interface TlsError {
   readonly reason?: string;
 }
 
-/**
- * By code or, as OpenSSL gives some errors no code of their own, by message; the first that matches
- * counts.
- */
+/** By code or, as OpenSSL gives some errors none, by message; the first that matches counts. */
 const TLS_ERRORS: readonly TlsError[] = [
   {
     pattern: /CERT_IN_CHAIN|UNABLE_TO_(GET_ISSUER|VERIFY)/,
@@ -133,18 +130,15 @@ const TLS_ERRORS: readonly TlsError[] = [
   },
 ];
 
-/**
- * The code of a server that wants a certificate of the client, which TLS 1.3 says only after the
- * handshake.
- */
+/** Of a server that wants a client certificate, which TLS 1.3 says only after the handshake. */
 export const CLIENT_CERTIFICATE = 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED';
 
 /** Of Node, and of OpenSSL for a certificate that it does not accept. */
 const TLS_CODES =
-  'ERR_TLS_ ERR_SSL_ EPROTO CERT_ DEPTH_ZERO_ SELF_SIGNED_ UNABLE_TO_ HOSTNAME_MISMATCH INVALID_ PATH_LENGTH_ CA_ EE_ UNSPECIFIED';
+  /^(ERR_TLS|ERR_SSL|EPROTO|CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME|INVALID|PATH|CA|EE|UNSPECIFIED)(_|$)/;
 
 export function isTlsError({ code = '' }: NodeJS.ErrnoException): boolean {
-  return TLS_CODES.split(' ').some((start) => code.startsWith(start));
+  return TLS_CODES.test(code);
 }
 
 function knownTlsError({ code, message }: NodeJS.ErrnoException): TlsError | undefined {

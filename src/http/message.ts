@@ -6,24 +6,15 @@ export interface HttpRequest {
   readonly method: string;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  /**
-   * Milliseconds until the last byte of the response; each chunk of a body that is sent restarts
-   * the time.
-   */
+  /** Milliseconds for the whole response. Each chunk of a body that is sent restarts the time. */
   readonly timeout: number;
   readonly signal: AbortSignal;
   readonly body?: RequestBody | undefined;
   /** True if repeating it does no harm, for methods that are not safe (RFC 9110, section 9.2.2). */
   readonly idempotent?: boolean | undefined;
-  /**
-   * The statuses with which the server refuses it without any effect, if it is not idempotent
-   * [429].
-   */
+  /** The statuses of a refusal without any effect, if the request is not idempotent [429]. */
   readonly refusals?: readonly number[] | undefined;
-  /**
-   * True if the body of the response is a stored file, whose coding says what the file is: it is
-   * not decoded.
-   */
+  /** True for a stored file: the coding of the response is what the file has, and stays. */
   readonly asStored?: boolean | undefined;
   /** Called when it is sent: from then on it may have an effect. */
   readonly onSent?: (() => void) | undefined;

@@ -34,8 +34,7 @@ interface PaceOptions {
 
 /**
  * Without jitter, four refusals in turn make gaps of 250, 375, 563 and 845 ms. After ten successes
- * the gap is 423 ms, and 845 ms is the accepted one: the next refusal makes it 845 ms again, not
- * 635.
+ * the gap is 423 ms, and 845 ms is accepted: the next refusal makes it 845 ms again, not 635.
  */
 export class Pace {
   readonly #options: PaceOptions;
@@ -105,10 +104,7 @@ export class Pace {
     if (left > 0) await sleep(left, signal);
   }
 
-  /**
-   * @param isInTurn false if the request was sent before the first refusal, which then says nothing
-   * about the gap
-   */
+  /** @param isInTurn false if it was sent before the first refusal: it says nothing of the gap */
   #slowDown(isInTurn: boolean, asked: number): void {
     const { elapsed, random } = this.#options;
     const time = elapsed();

@@ -71,7 +71,7 @@ interface State {
  *
  *     404; 502 to a POST; any if `retries` is 0    it is returned
  *     429 or 503 with Retry-After: 3600            it is returned
- *     429, or 503 after a success in this run      in its turn, for up to a minute without a success
+ *     429, or 503 after a success in this run      again in its turn; after a minute, returned
  *     502, 503 and others after the last retry     it is returned
  *     502, 503 and others                          again after a backoff
  */
@@ -114,10 +114,7 @@ export function isSafeMethod(method: string): boolean {
   return ['GET', 'HEAD', 'OPTIONS'].includes(method);
 }
 
-/**
- * With jitter: 125 to 250 ms, doubling up to 8 s; a patient one 250 ms, four times as long each
- * time up to 10 s.
- */
+/** With jitter: 125 to 250 ms, doubling up to 8 s; if patient, 250 ms, 1 s, 4 s, then 10 s. */
 export function backoff(retry: number, random: number, isPatient = false): number {
   if (isPatient) {
     const floor = Math.min(FIRST_BACKOFF * 4 ** (retry - 1), MAX_PATIENT_BACKOFF);

@@ -99,10 +99,7 @@ const WAITING_FOR = {
   reading: 'reading the response',
 };
 
-/**
- * Collects the response to one request within its limits. undici calls `onRequestStart` to
- * `onResponseError`.
- */
+/** Collects one response within its limits. undici calls onRequestStart to onResponseError. */
 class ResponseHandler {
   readonly #shared: Shared;
   readonly #request: HttpRequest;
@@ -274,10 +271,7 @@ function timeoutError(
   return new TransportError('timeout', message, { facts: (!sent && proxyAdvice) || facts, sent });
 }
 
-/**
- * Returns undici's options for a body; calls `onSending` with each chunk, and with false at the
- * end.
- */
+/** Returns undici's options for a body. @param onSending is called with false at the end */
 function bodyOf(body: RequestBody, { headers }: RequestHead, onSending: (more: boolean) => void) {
   const follow = async function* () {
     for await (const chunk of body.chunks()) {

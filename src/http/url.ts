@@ -72,10 +72,7 @@ export function resolveUrl(baseUrl: URL, pathOrUrl: string): URL {
   return url;
 }
 
-/**
- * Removes everything before an `@`: text that is not a proper URL may hold a password anywhere
- * there.
- */
+/** Removes all before an `@`: in a text that is no URL, a password may be anywhere there. */
 export function hideUserInfo(text: string): string {
   const at = text.lastIndexOf('@');
   return at < 0 ? text : `…${text.slice(at)}`;

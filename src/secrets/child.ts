@@ -32,9 +32,7 @@ export interface ChildResult {
   readonly stderr: string;
   /** undefined if it was killed or did not start. */
   readonly exitCode: number | undefined;
-  /**
-   * The predicate of a sentence about the program; undefined after exit code 0 or `limitAfterLine`.
-   */
+  /** The predicate of a sentence; undefined after exit code 0 or `limitAfterLine`. */
   readonly failure: string | undefined;
   readonly cause?: unknown;
 }

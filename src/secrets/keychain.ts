@@ -171,10 +171,7 @@ export function openPasswordStore(io: Io, location: string, limit?: number) {
     return program.isNotFound(result) ? undefined : program.read(result.stdout, account);
   }
 
-  /**
-   * Removes the password of a base URL from a helper, or all passwords of the profile from a
-   * keychain.
-   */
+  /** Removes the password of a base URL from a helper, or those of the profile from a keychain. */
   async function remove(account: Account): Promise<void> {
     for (let count = 0; count < (isHelper ? 1 : MAX_REMOVALS); count += 1) {
       if (program.isNotFound(await call(program.remove(account)))) return;

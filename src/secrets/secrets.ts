@@ -104,9 +104,7 @@ function commandSource(settings: Settings, io: Io, setting: CommandKey): SecretS
   return { origin: `${what} (${origin})`, read };
 }
 
-/**
- * Opens a named pipe without waiting for its writer: Node could not end while a thread of it waits.
- */
+/** Opens a named pipe without waiting for a writer: Node could not end during such a wait. */
 function openFile(file: string): Readable {
   const stat = fs.statSync(file);
   if (!stat.isFIFO() && !stat.isCharacterDevice())
@@ -152,8 +150,7 @@ function firstLine(text: string, what: string): string {
 }
 
 /**
- * Returns a secret without one line end. Checked before a request is sent: the service limits token
- * requests.
+ * Returns a secret without one line end. A bad one never costs one of the few token requests.
  * @throws ImgctlError config
  */
 export function checkSecret(text: string, what: string, fix: Facts): string {

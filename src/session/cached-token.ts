@@ -13,16 +13,10 @@ export interface RememberedLimit {
   readonly resetsAt: number;
 }
 
-/**
- * A request takes some time to arrive, so a token is renewed as many milliseconds before it
- * expires.
- */
+/** A request takes time to arrive: a token is renewed so many milliseconds before it expires. */
 const EXPIRY_MARGIN = 60_000;
 
-/**
- * True if the token has expired or soon will. It saves a request that would be refused; the service
- * decides.
- */
+/** True if the token has expired or soon will. Whether it is valid, the service decides. */
 export function needsRenewal(token: CachedToken, now: number): boolean {
   const margin = Math.min(EXPIRY_MARGIN, (token.expiresAt - token.receivedAt) / 10);
   return now >= token.expiresAt - margin;
@@ -42,10 +36,7 @@ export function noValidToken(state: 'none' | 'expired'): ImgctlError {
 /** A limit that ends later after its receipt is taken for an error. */
 const MAX_LIMIT_WINDOW = 24 * 3_600_000;
 
-/**
- * True if the limit still counts. Before its receipt the clock was set back, and only the service
- * knows.
- */
+/** True if the limit still counts. A clock that shows a time before its receipt was set back. */
 export function isInForce({ receivedAt, resetsAt }: RememberedLimit, now: number): boolean {
   return receivedAt <= now && now < resetsAt && resetsAt - receivedAt < MAX_LIMIT_WINDOW;
 }

@@ -9,10 +9,7 @@ import { SharedStoreError } from './token-store.ts';
 
 /** Milliseconds to connect and log in, and for each command. */
 const REPLY_LIMIT = 2_000;
-/**
- * The limit counts in slices: a process that got no time from a busy machine reads the reply
- * between two of them.
- */
+/** The limit counts in slices: after a busy time, a reply is read before the next slice counts. */
 const SLICE = 100;
 
 /** The replies of RESP 2 but for arrays, which no command of imgctl returns. */

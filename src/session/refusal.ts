@@ -15,10 +15,7 @@ export interface Refusal {
   readonly check: string;
 }
 
-/**
- * Returns what others may know of the error of a token request; undefined if the service did not
- * refuse it.
- */
+/** Returns what others may know of the error; undefined if the service did not refuse. */
 export function refusalOf({ code, message }: ImgctlError, password: string): Refusal | undefined {
   if (code !== 'wrong-credentials' && code !== 'not-permitted') return undefined;
   const id = builtin('node:crypto').randomUUID();

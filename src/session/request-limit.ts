@@ -61,8 +61,8 @@ export class RequestLimit {
    *     no limit is known                    it is sent
    *     requests are left                    it is sent, and counted before
    *     none is left until 12:00:00          it is not sent, unless `ignoreLimit` says so
-   *     none is left until 12:00:00.4, and   it is sent: the store has another copy of the limit, or
-   *     the run has waited for 12:00:00      the clock was set back
+   *     none is left until 12:00:00.4, and   it is sent: that is another copy of the limit, or the
+   *     the run has waited for 12:00:00      clock was set back
    *
    * @throws ImgctlError rate-limited: it was not sent
    */

@@ -12,8 +12,8 @@ import type { Io } from '../io.ts';
 import { unattendedPassword } from '../secrets/passwords.ts';
 import { findSecret } from '../secrets/secrets.ts';
 import { describeDuration } from '../words.ts';
+import { FileStore } from './file-store.ts';
 import type { SharedStore } from './shared-store.ts';
-import { TokenCache } from './token-cache.ts';
 import type { TokenStore } from './token-store.ts';
 import { fixedToken, Tokens } from './tokens.ts';
 
@@ -24,9 +24,9 @@ export interface Session {
   readonly account: Account;
   /** undefined with IMGCTL_TOKEN or given tokens. */
   readonly tokens: Tokens | undefined;
-  readonly cache: TokenCache;
-  /** The shared store if the setting token-store names one, else the cache. */
-  readonly store: TokenCache | SharedStore;
+  readonly files: FileStore;
+  /** The shared store if the setting token-store names one, else the files. */
+  readonly store: FileStore | SharedStore;
   /** Closes the connections, once a renewal that is under way has ended. */
   close(): Promise<void>;
 }
@@ -54,8 +54,8 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   if (!options.tokens) warnIfUnverified(options, baseUrl);
   const given = options.tokens ?? tokenOfEnvironment(io);
   const shared = given ? undefined : await openSharedStore(options);
-  const cache = shared?.files ?? cacheOf(options);
-  const store = shared ?? cache;
+  const files = shared?.files ?? filesOf(options);
+  const store = shared ?? files;
   const source = given ?? tokensOf(options, store, () => client);
   const tokens = source instanceof Tokens ? source : undefined;
   const { client, route } = await connect(options, baseUrl, source);
@@ -63,7 +63,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     await tokens?.settled();
     await Promise.all([client.close(), shared?.close()]);
   };
-  return { baseUrl: account.baseUrl, client, route, account, tokens, cache, store, close };
+  return { baseUrl: account.baseUrl, client, route, account, tokens, files, store, close };
 }
 
 function tokensOf(
@@ -109,20 +109,20 @@ async function connect(options: SessionOptions, baseUrl: URL, tokens: TokenSourc
   return { client, route };
 }
 
-/** Returns undefined if the setting token-store names no shared store. @throws ImgctlError config */
+/** Returns undefined if the setting token-store names none. @throws ImgctlError config */
 export async function openSharedStore(options: SessionOptions): Promise<SharedStore | undefined> {
   const { io, settings, warn, onSecret } = options;
   const address = requireRedisAddress(settings);
   if (address === undefined) return undefined;
   const { SharedStore } = await import('./shared-store.ts');
   const key = await readStoreKey(options);
-  const files = cacheOf(options);
+  const files = filesOf(options);
   const ca = readCertificates(settings, io);
   return new SharedStore({ address, key, settings, files, io, ca, warn, onSecret });
 }
 
-function cacheOf({ configDirectory, settings, io, warn }: SessionOptions): TokenCache {
-  return new TokenCache(configDirectory, settings.account, io, warn);
+function filesOf({ configDirectory, settings, io, warn }: SessionOptions): FileStore {
+  return new FileStore(configDirectory, settings.account, io, warn);
 }
 
 async function readStoreKey({ settings, io, onSecret }: SessionOptions) {

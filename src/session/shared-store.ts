@@ -6,8 +6,8 @@ import { MutexLostError } from '../files/mutex.ts';
 import { builtin } from '../io.ts';
 import { AccountKeys, type KeyOptions } from './account-keys.ts';
 import { type CachedToken, isInForce, needsRenewal, type RememberedLimit } from './cached-token.ts';
+import type { FileStore } from './file-store.ts';
 import type { Refusal } from './refusal.ts';
-import type { TokenCache } from './token-cache.ts';
 import {
   type HeldMutex,
   requestUnderMutex,
@@ -24,14 +24,14 @@ const PATIENCE = 120_000;
 const WAIT = 300;
 
 interface SharedStoreOptions extends KeyOptions {
-  readonly files: TokenCache;
+  readonly files: FileStore;
   readonly warn: (message: string, facts?: Facts) => void;
 }
 
 /** After a failure of Redis it warns once, and uses the files for the rest of the run. */
 export class SharedStore implements TokenStore {
   /** The files of this machine. */
-  readonly files: TokenCache;
+  readonly files: FileStore;
   readonly #options: SharedStoreOptions;
   readonly #keys: AccountKeys;
   #failure: SharedStoreError | undefined;

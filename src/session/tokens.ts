@@ -1,4 +1,4 @@
-// The access token of a command: from the environment, the cache, or a token request.
+// The access token of a command: from the environment, a store, or a token request.
 
 import { isToken, type TokenSource } from '../api/auth.ts';
 import type { IssuedToken } from '../api/token-request.ts';

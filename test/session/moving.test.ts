@@ -63,8 +63,8 @@ function storeAfter({ store }: SessionUnderTest, move: () => unknown): Promise<b
 }
 
 /** What another process does that takes over the mutex of one that was stopped. */
-function takeOver({ cache }: SessionUnderTest): void {
-  const folder = `${cache.limitFile}.lock`;
+function takeOver({ files }: SessionUnderTest): void {
+  const folder = `${files.limitFile}.lock`;
   rmSync(folder, { recursive: true });
   mkdirSync(folder);
   writeFileSync(join(folder, randomUUID()), '');
@@ -74,12 +74,12 @@ describe('a token request', () => {
   it('does not replace the token of a process that took over, but uses it', async () => {
     const stopped = async (session: SessionUnderTest) => {
       takeOver(session);
-      await session.cache.write(token('newer'));
+      await session.files.write(token('newer'));
     };
     // The service knows one token of each user.
     const { session } = await sessionDuring(stopped, accepting(['older'], ['newer']));
     expect(await session.client.serviceRoot()).toBe(1);
-    expect(session.cache.read()?.token).toBe('newer');
+    expect(session.files.read()?.token).toBe('newer');
     expect(session.warnings).toEqual([]);
   });
 
@@ -91,7 +91,7 @@ describe('a token request', () => {
       forgetTokens(directory, all ? undefined : account);
     const { session } = await sessionDuring(logOut, accepting(['T']));
     expect(await session.client.serviceRoot()).toBe(1);
-    expect([session.cache.read(), session.warnings]).toEqual([undefined, []]);
+    expect([session.files.read(), session.warnings]).toEqual([undefined, []]);
     // The run itself goes on with it.
     expect(await session.tokens?.current()).toBe('T');
   });
@@ -99,7 +99,7 @@ describe('a token request', () => {
   it('stores no token after a logout while its password is read', async () => {
     const { session, directory } = await sessionDuring(() => {}, accepting([]));
     await expect(storeAfter(session, () => forgetTokens(directory))).resolves.toBe(false);
-    expect(session.cache.read()).toBeUndefined();
+    expect(session.files.read()).toBeUndefined();
   });
 
   it('of a login fails after a logout', async () => {
@@ -108,7 +108,7 @@ describe('a token request', () => {
     const { session } = await sessionDuring(logOut, accepting(['T']));
     const message = 'another imgctl logged out during this login';
     await expect(session.tokens?.login('demo')).rejects.toMatchObject({ code: 'failed', message });
-    expect(session.cache.read()).toBeUndefined();
+    expect(session.files.read()).toBeUndefined();
   });
 
   it('stores its token after a logout of another account', async () => {
@@ -116,7 +116,7 @@ describe('a token request', () => {
       forgetTokens(directory, { ...account, username: 'other' });
     const { session } = await sessionDuring(logOut, accepting(['T']));
     expect(await session.client.serviceRoot()).toBe(1);
-    expect(session.cache.read()?.token).toBe('T');
+    expect(session.files.read()?.token).toBe('T');
   });
 
   it.each([
@@ -162,9 +162,9 @@ describe('a token request', () => {
 it('a request renews its token until one that it has requested is refused', async () => {
   const server = await scriptedServer(accepting(['fresh', 'never'], ['fresh']));
   const session = await sessionWith(server.baseUrl, temporaryDirectory(), PASSWORD);
-  await session.cache.write(token('own'));
+  await session.files.write(token('own'));
   expect(await session.tokens?.current()).toBe('own');
-  await session.cache.write(token('other'));
+  await session.files.write(token('other'));
   expect(await session.client.serviceRoot()).toBe(1);
   expect(requestsTo(server)).toEqual(['GET /v2', 'GET /v2', TOKEN, 'GET /v2']);
 });
@@ -185,7 +185,7 @@ it.each([
   ['uses the token of a login that came meanwhile', 'newer', ['older', 'newer']],
   ['fails if there was none', 'older', ['older']],
 ])('a request whose new token is refused %s', async (_, stored, sent) => {
-  const logIn = () => session.cache.write(token(stored));
+  const logIn = () => session.files.write(token(stored));
   const script = after('GET /v2', logIn, accepting(['older'], ['newer']));
   const server = await scriptedServer(script);
   const session = await sessionWith(server.baseUrl, temporaryDirectory(), PASSWORD);
@@ -219,7 +219,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     expect(await session.client.serviceRoot()).toBe(1);
     const key = redis.cli('keys', '*token');
     expect([key && redis.cli('get', key), session.warnings]).toEqual([stored, []]);
-    expect(session.cache.read()?.token ?? '').toBe(stored);
+    expect(session.files.read()?.token ?? '').toBe(stored);
   });
 
   it('gets no token if a logout deleted the lock while the password was read', async () => {
@@ -228,7 +228,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     const session = await sessionWith('http://127.0.0.1:1', temporaryDirectory(), env);
     const logOut = () => 'forget' in session.store && session.store.forget();
     await expect(storeAfter(session, logOut)).resolves.toBe(false);
-    expect([redis.cli('keys', '*token'), session.cache.read()]).toEqual(['', undefined]);
+    expect([redis.cli('keys', '*token'), session.files.read()]).toEqual(['', undefined]);
   });
 
   it('shares the refusal of a request among the machines that waited for it', async () => {

@@ -97,11 +97,11 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
   it('replaces a token of this machine that expires soon', async () => {
     const { machine, open, current } = await fleetWithToken();
     const io = machine();
-    const { store, cache } = await open(io);
+    const { store, files } = await open(io);
     const soon = { token: 'old', receivedAt: io.now() - 1_000, expiresAt: io.now() + 10 };
-    await cache.write(soon);
+    await files.write(soon);
     expect((await store.read())?.token).toBe(current);
-    expect(cache.read()?.token).toBe(current);
+    expect(files.read()?.token).toBe(current);
   });
 
   it('keeps tokens of other users and base URLs apart, as long as they live', async () => {
@@ -163,7 +163,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     await session.tokens?.login('demo');
     expect(session.warnings).toEqual([`${rest.unusable}${reason}`]);
     expect(redis.cli('get', rest.token)).toBe(before);
-    expect({ tokenRequests: rest.tokenRequests(), read: session.cache.read() }).toEqual({
+    expect({ tokenRequests: rest.tokenRequests(), read: session.files.read() }).toEqual({
       tokenRequests: 3,
       read: expect.anything(),
     });
@@ -300,10 +300,10 @@ describe('a token store', () => {
     const env = { IMGCTL_TOKEN_STORE: baseUrl.replace('http', 'redis') };
     // Only the silent one is waited for.
     const { use, tokenRequests } = await fleet(env, {}, what === 'is silent' ? 500 : undefined);
-    const { warnings, cache } = await use();
+    const { warnings, files } = await use();
     expect(warnings).toEqual([expect.stringMatching(/^cannot use the token store redis:\S+: /)]);
     expect(warnings[0]).toMatch(reason);
-    expect({ tokenRequests: tokenRequests(), read: cache.read() }).toEqual({
+    expect({ tokenRequests: tokenRequests(), read: files.read() }).toEqual({
       tokenRequests: 1,
       read: expect.anything(),
     });

@@ -75,11 +75,11 @@ describe('a command that needs a token', () => {
 
   it('finishes a renewal before it closes, and stores the token', async () => {
     const { open } = await startService();
-    const { tokens, cache, close } = await open();
+    const { tokens, files, close } = await open();
     const renewal = tokens?.renew((await tokens?.current()) ?? '', true);
     await close();
-    expect(cache.read()?.token).toBe(await renewal);
-    expect(existsSync(`${cache.limitFile}.lock`)).toBe(false);
+    expect(files.read()?.token).toBe(await renewal);
+    expect(existsSync(`${files.limitFile}.lock`)).toBe(false);
   });
 
   it('does not run the password command without a user name', async () => {
@@ -150,7 +150,7 @@ describe('IMGCTL_TOKEN', () => {
       facts: { kind: 'token-refused', given: 'IMGCTL_TOKEN' },
     });
     expect(requests()).toEqual(['GET /v2']);
-    expect(session.cache.read()).toBeUndefined();
+    expect(session.files.read()).toBeUndefined();
     expect(await fixedToken('unknown', 'IMGCTL_TOKEN').current()).toBe('unknown');
   });
 
@@ -190,7 +190,7 @@ describe('the token request limit', () => {
     const faults = ['POST /auth/request-token=drop,every=2'];
     const { emulator, open } = await startService({ faults });
     const session = await open();
-    const left = () => session.cache.readLimit(Date.now())?.remaining;
+    const left = () => session.files.readLimit(Date.now())?.remaining;
     await logIn(session, 1);
     await expect(logIn(session, 1)).rejects.toMatchObject({ code: 'unreachable' });
     expect(left()).toBe(3);
@@ -207,9 +207,9 @@ it.each([
   const whole = { 'x-ratelimit-remaining': '4', 'x-ratelimit-reset': '60' };
   const responses = [whole, half].map((headers) => ({ ...tokenResponse('T'), headers }));
   const server = await scriptedServer({ 'POST /auth/request-token': responses });
-  const { tokens, cache } = await sessionWith(server.baseUrl, temporaryDirectory());
+  const { tokens, files } = await sessionWith(server.baseUrl, temporaryDirectory());
   for (const _login of responses) await tokens?.login('demo');
-  expect(cache.readLimit(Date.now())?.remaining).toBe(3);
+  expect(files.readLimit(Date.now())?.remaining).toBe(3);
 });
 
 /** A service whose one token request is used up. Its clock is true, and waits take no time. */
@@ -222,7 +222,7 @@ async function usedUp(patience: string | undefined) {
     sessionWith(service.emulator.baseUrl, folder, io.env, io, stored);
   const first = await open();
   await first.client.serviceRoot();
-  const limit = first.cache.readLimit(io.now());
+  const limit = first.files.readLimit(io.now());
   service.emulator.expireTokens();
   return { ...service, io, open, first, window: (limit?.resetsAt ?? 0) - io.now() };
 }
@@ -258,7 +258,7 @@ describe('--wait-for-token', () => {
   it('uses the token that another process gets meanwhile', async () => {
     const { first, io, tokenRequests } = await usedUp('5m');
     const token = { token: 'T', receivedAt: io.now(), expiresAt: io.now() + DAY };
-    beforeWait(io, () => first.cache.write(token));
+    beforeWait(io, () => first.files.write(token));
     expect(await first.tokens?.renew((await first.tokens?.current()) ?? '', true)).toBe('T');
     expect(tokenRequests()).toBe(1);
   });

@@ -10,7 +10,7 @@ export const SHORT = [
   ['src/http/retry.ts', 'if (error.sent && !isIdempotent(request)) throw error;', '', 'test/http/transport.test.ts'],
   ['src/http/pace.ts', 'if (isInTurn) this.#nextAt = this.#options.elapsed() + this.#gap;', '', 'test/http/pace.test.ts'],
   ['src/http/url.ts', 'url.origin === baseUrl.origin && ', '', 'test/http/url.test.ts'],
-  ['src/session/cached-token.ts', 'const EXPIRY_MARGIN = 60_000;', 'const EXPIRY_MARGIN = 0;', 'test/session/token-cache.test.ts'],
+  ['src/session/cached-token.ts', 'const EXPIRY_MARGIN = 60_000;', 'const EXPIRY_MARGIN = 0;', 'test/session/file-store.test.ts'],
   ['src/catalogue/all-images.ts', ', MAX_PAGES) + 10;', ', MAX_PAGES) + 20;', 'test/catalogue/service-list.test.ts'],
   ['src/output/formats.ts', '=+\\-@\\t\\r\\n\\uff1d\\uff0b\\uff0d\\uff20', '=+\\-@\\t\\r\\n\\uff1d\\uff0b\\uff0d', 'test/output/writers.test.ts'],
   ['src/ovf/checks.ts', 'if (digest === expected) return null;', 'return null;', 'test/ovf/manifest.test.ts'],

@@ -36,10 +36,10 @@ export const token = command({
 });
 
 async function run(context: Context): Promise<Result> {
-  const { tokens, cache } = await context.session();
+  const { tokens, files } = await context.session();
   const { now } = context.io;
   const token = tokens === undefined ? givenToken(context.io) : await tokens.current();
-  const cached = cache.read();
+  const cached = files.read();
   // Requests send an expired token, and the service decides; other programs cannot.
   if (cached?.token === token && tokenState(cached, now()) === 'expired') {
     throw noValidToken('expired');

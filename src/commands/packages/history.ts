@@ -104,7 +104,7 @@ export async function rememberRequest(
   request: Partial<Pick<SyncRequest, 'status' | 'errors' | 'added' | 'deleted'>>,
   event: 'submitted' | 'checked' = 'checked',
 ): Promise<void> {
-  const { account, cache } = await context.session();
+  const { account, files } = await context.session();
   const now = new Date(context.io.now()).toISOString();
   const entry = {
     profile: account.profile,
@@ -120,7 +120,7 @@ export async function rememberRequest(
   const { state } = findPaths(context.io);
   await remember(state, context.io, entry, event).catch((error: unknown) => {
     // If the token could not be stored either, a warning has already said so.
-    if (cache.writeFailed) return;
+    if (files.writeFailed) return;
     const known = error instanceof ImgctlError ? error : undefined;
     const message = known?.message ?? `cannot store the sync history: ${errorReason(error)}`;
     context.tell({ kind: 'warning', message, hint: known?.facts });

@@ -92,7 +92,7 @@ async function run(context: Context, options: Options): Promise<Result> {
   report(context, settings, token);
   if (store) await storePassword(context, settings, store, password);
   // The disk may have filled up meanwhile, which was a warning.
-  const isComplete = isSaved && !session.cache.writeFailed;
+  const isComplete = isSaved && !session.files.writeFailed;
   return { exitCode: isComplete ? 0 : EXIT_CODES.failed };
 }
 

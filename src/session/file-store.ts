@@ -1,4 +1,4 @@
-// Tokens on the disk of this machine, and the last known limit of token requests.
+// The token store on the disk of this machine.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -26,10 +26,10 @@ interface WriteOptions {
 }
 
 /**
- * The cache of one account. All profiles of the same base URL and user share token and limit.
+ * The files of one account. All profiles of the same base URL and user share token and limit.
  * Reading and writing never throw: a failure is a warning.
  */
-export class TokenCache implements TokenStore {
+export class FileStore implements TokenStore {
   /** The file of the token; without a directory there are no files. */
   readonly location: string | undefined;
   /** Also the file whose mutex a token request holds. */
@@ -175,10 +175,7 @@ export class TokenCache implements TokenStore {
     }
   }
 
-  /**
-   * Tightens the folder of tokens only: the one above, or the target of a link, may belong to
-   * others.
-   */
+  /** Tightens this folder only: the folder above, or the target of a link, may be for others. */
   #tighten(folder: string): void {
     tryOr(() => {
       const stat = fs.lstatSync(folder);

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { Account } from '../../src/config/settings.ts';
 import { systemOf } from '../../src/io.ts';
 import { isInForce, needsRenewal } from '../../src/session/cached-token.ts';
-import { TokenCache } from '../../src/session/token-cache.ts';
+import { FileStore } from '../../src/session/file-store.ts';
 import { forgetTokens } from '../../src/session/token-files.ts';
 import { modeOf } from '../support/files.ts';
 import { fakeIo, temporaryDirectory } from '../support/io.ts';
@@ -23,7 +23,7 @@ function cacheIn(directory: string, changes: Partial<Account> = {}, env = {}) {
   const warnings: string[] = [];
   const warn = (message: string) => warnings.push(message);
   const io = { ...fakeIo({ env }), system: systemOf(process) };
-  const cache = new TokenCache(directory, { ...ACCOUNT, ...changes }, io, warn);
+  const cache = new FileStore(directory, { ...ACCOUNT, ...changes }, io, warn);
   return { cache, warnings, file: cache.location ?? '' };
 }
 
