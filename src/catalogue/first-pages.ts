@@ -78,26 +78,20 @@ export class FirstPages {
   }
 
   /**
-   * True if a page by id, and so the list that it begins, has the highest ids first. Where ids are
-   * sorted as texts, 999 comes before 1150. So if ids are given out in turn, such a list begins
-   * with a 9, and the service is asked whether there are longer ids:
+   * False if the service may sort ids as texts: 999 before 1150. As ids are given out in turn, the
+   * list of all images then begins with a 9, and the service is asked whether there are longer ids:
    *
-   *     this page       the first of all   filter=id,ge,1000
-   *     250 249 248                                              true
-   *     950 920 870     1150                                     true: as texts, 950 would be first
-   *     999 998 997     999                no image              true
-   *     999 998 997     999                1150                  false
+   *     all images by id     filter=id,ge,1000
+   *     1150 1149 1148 ...                       true
+   *     999 998 997 ...      no image            true
+   *     999 998 997 ...      1150                false
    */
-  async hasHighestIds(page: ImagePage, perPage: number): Promise<boolean> {
-    if (!beginsWith9(page)) return true;
+  async sortsIdsAsNumbers(perPage: number): Promise<boolean> {
     const all = await this.ofAll(perPage);
-    if (!beginsWith9(all)) return true;
+    const [first = {}] = all.images;
+    if (!`${idOf(first)}`.startsWith('9')) return true;
     const filter = `id,ge,${lowestLongerId(all)}`;
     const longer = await unlessRefused(requestPage(this.#client, { filter, perPage: 1 }));
     return longer?.images.length === 0;
   }
-}
-
-function beginsWith9({ images: [first = {}] }: ImagePage): boolean {
-  return `${idOf(first)}`.startsWith('9');
 }

@@ -67,7 +67,7 @@ async function* listAllPages(
   // In another order, the last image that is read may be the first of the list.
   const isInOrder =
     isOrderOf(query, BY_ID) &&
-    (limit === Infinity || (await firstPages.hasHighestIds(first, perPage)));
+    (limit === Infinity || (await firstPages.sortsIdsAsNumbers(perPage)));
   const readLimit = isInOrder ? limit : Infinity;
   const isStreamed = isInOrder && streams;
   const held: ReceivedImage[] = [];

@@ -72,10 +72,7 @@ function filtersToSend({ conditions }: Query): ServiceFilter[] {
     .sort((one, other) => valueLength(other) - valueLength(one));
 }
 
-/**
- * Returns what is wanted of a page, and how many match in all if known; undefined if it may not be
- * all.
- */
+/** Returns what is wanted of a page, and how many match in all, if known; undefined if unsure. */
 async function selectOn(
   page: ImagePage,
   sort: FieldSort,
@@ -85,13 +82,13 @@ async function selectOn(
   const matching = matchesOf(query, page.images);
   const images = query.sort(matching).slice(0, limit);
   if (isWhole(page) && areDifferent(page.images)) return { images, total: matching.length };
-  const isSorted = isOrderOf(query, sort) && page.meta.sort === printSort(sort);
-  if (!isSorted || images.length < limit) return undefined;
-  const isSure =
+  const saysSorted = isOrderOf(query, sort) && page.meta.sort === printSort(sort);
+  if (!saysSorted || images.length < limit) return undefined;
+  const hasFirst =
     sort === BY_ID
-      ? areDescending(page.images.map(idOf)) && (await firstPages.hasHighestIds(page, perPage))
+      ? areDescending(page.images.map(idOf)) && (await firstPages.sortsIdsAsNumbers(perPage))
       : hasNewest(page, images, sort.field);
-  return isSure ? { images, total: totalOfPart(page, query) } : undefined;
+  return hasFirst ? { images, total: totalOfPart(page, query) } : undefined;
 }
 
 function areDifferent(images: readonly ReceivedImage[]): boolean {
