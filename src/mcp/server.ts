@@ -58,10 +58,11 @@ const MAX_REQUEST = 8 * 2 ** 20;
 export async function serve(options: ServerOptions): Promise<void> {
   const calls = new Set<Promise<unknown>>();
   const input = new PassThrough();
+  const unread = new AbortController();
   const output = new Writable({
     decodeStrings: false,
     write: (text: string, _encoding, done) => options.write(text).then(() => done(), done),
-  }).on('close', () => input.destroy());
+  }).on('close', () => unread.abort());
   serveStdio(() => createServer(options, calls), {
     transport: new StdioServerTransport(input, output),
     onerror: ({ message }) => options.report(message),
@@ -79,7 +80,7 @@ export async function serve(options: ServerOptions): Promise<void> {
     while (calls.size > 0) await Promise.allSettled(calls);
     await turn();
   };
-  const { signal } = options;
+  const signal = AbortSignal.any([options.signal, unread.signal]);
   await pipeline(options.input, passMessages, input, { signal }).catch((error: unknown) => {
     // A signal, or an output that fails, is no failure of the server.
     if (error instanceof ImgctlError) throw error;

@@ -1,7 +1,10 @@
 // mcp: the tools, in this process. test/e2e/mcp.test.ts uses the official client and the built program.
 
 import path from 'node:path';
+import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
+import { BrokenPipeError } from '../../../src/io.ts';
+import { serve } from '../../../src/mcp/server.ts';
 import { HOSTILE, HOSTILE_ESCAPED, RAW_HARM } from '../../output/hostile.ts';
 import {
   catalogueByName,
@@ -83,6 +86,16 @@ it.each([
     .map((line) => JSON.parse(line));
   // A refusal may be written before the reply to the opening.
   expect(replies.filter(({ id }) => id !== 0)).toMatchObject(expected);
+});
+
+it('mcp ends when its client no longer reads, although it may write more', async () => {
+  const input = new PassThrough();
+  input.write(`${request(1, 'ping')}\n`);
+  const unused = { version: '1', allowSync: false, call: () => new Promise<never>(() => {}) };
+  const write = () => Promise.reject(new BrokenPipeError());
+  const { signal } = new AbortController();
+  await serve({ ...unused, input, write, report: () => {}, signal });
+  expect(input.destroyed).toBe(true);
 });
 
 it('mcp ends with 1 and one line after a request of more than 8 MiB', async () => {
