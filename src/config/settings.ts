@@ -54,16 +54,20 @@ export function settle(
   profile?: string,
   given?: GivenSettings,
 ): Settings {
-  const { profile: usual = DEFAULT_PROFILE } = config;
-  const ofVariable = env.IMGCTL_PROFILE || undefined;
-  const name = profile ?? ofVariable ?? usual;
+  const { name, origin, otherwise } = chooseProfile(config, env, profile);
   const { error } = attempt(() => checkName(name, 'profile'));
   if (!error) return new Settings(config, name, env, given);
-  if (profile !== undefined) throw error;
-  const origin = ofVariable === undefined ? 'config.json' : 'IMGCTL_PROFILE';
-  const another = hint`select another one: ${imgctl('profile', 'use', 'NAME')}`;
-  const facts = ofVariable === undefined ? another : error.facts;
-  throw error.with({ message: `${error.message} (from ${origin})`, facts });
+  const message = origin === '--profile' ? error.message : `${error.message} (from ${origin})`;
+  throw error.with({ message, facts: otherwise ?? error.facts });
+}
+
+/** Returns the name of the profile, and what to do if it is invalid. */
+function chooseProfile({ profile: usual }: Profiles, env: Io['env'], profile?: string) {
+  if (profile !== undefined) return { name: profile, origin: '--profile' };
+  const { IMGCTL_PROFILE } = env;
+  if (IMGCTL_PROFILE) return { name: IMGCTL_PROFILE, origin: 'IMGCTL_PROFILE' };
+  const otherwise = hint`select another one: ${imgctl('profile', 'use', 'NAME')}`;
+  return { name: usual ?? DEFAULT_PROFILE, origin: 'config.json', otherwise };
 }
 
 interface FoundText {

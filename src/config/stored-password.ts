@@ -16,9 +16,8 @@ export interface StoredPassword {
  */
 function passwordOfHelper(settings: Settings): StoredPassword | undefined {
   const helper = settings.get('credential-helper');
-  return helper === undefined
-    ? undefined
-    : { location: `helper:${helper}`, account: accountOf(settings) };
+  if (helper === undefined) return undefined;
+  return { location: `helper:${helper}`, account: accountOf(settings) };
 }
 
 /** A keychain finds passwords by the profile, even if its base URL is invalid. */
@@ -49,8 +48,8 @@ export function passwordToRead(settings: Settings): StoredPassword | undefined {
 export function passwordsToDelete(settings: Settings): StoredPassword[] {
   const ofHelper = tryOr(() => passwordOfHelper(settings), undefined);
   const marked = markedPassword(settings);
-  if (ofHelper === undefined || marked === undefined) return [ofHelper ?? marked ?? []].flat();
-  return isSamePassword(ofHelper, marked) ? [marked] : [ofHelper, marked];
+  const isTwice = ofHelper && marked && isSamePassword(ofHelper, marked);
+  return [isTwice ? undefined : ofHelper, marked].filter((each) => each !== undefined);
 }
 
 /** True if one record of a keychain or a helper holds both. */
