@@ -50,7 +50,7 @@ export async function findFile(dav: Dav, name: string) {
   return { ...file, size: requireLength(head, name) };
 }
 
-/** Returns the file or folder at a URL, and with depth 1 what is in it; nothing if it is missing. */
+/** Returns the file or folder at a URL, and with depth 1 what is in it; none if it is missing. */
 export async function propfind(dav: Dav, url: URL, depth: 0 | 1) {
   const headers = { depth: `${depth}`, 'content-type': 'application/xml; charset=utf-8' };
   const request = { method: 'PROPFIND', url, headers, body: PROPFIND, idempotent: true };

@@ -14,6 +14,7 @@ import {
   fileTooLarge,
   isDeadPart,
   isHidden,
+  isPart,
   nameTooLong,
   notAFile,
   type OnBytes,
@@ -81,7 +82,7 @@ export function folderStorage(root: string, clock: Clock, limit: Limit): Storage
     async removeDeadParts() {
       for (const name of await readdir(root).catch(fail)) {
         const file = path.join(root, name);
-        const stats = name.startsWith('.imgctl-') ? await stat(file).catch(() => null) : null;
+        const stats = isPart(name) ? await stat(file).catch(() => undefined) : undefined;
         if (stats && isDeadPart(name, clock.now() - stats.mtimeMs, clock.system))
           await rm(file, { force: true }).catch(fail);
       }

@@ -5,7 +5,7 @@ import { MAX_FILE_SIZE, readJsonFile, replaceFile } from '../files/atomic-file.t
 import type { Io } from '../io.ts';
 import { isObject } from '../json.ts';
 
-/** A file of a valid package that was equal to the stored one. A change of one changes its state. */
+/** A file of a valid package that was equal to the stored one. Any change would change a state. */
 interface Proof {
   /** The package. Another one with this file has another manifest, so its own proof. */
   readonly package: string;

@@ -37,7 +37,7 @@ export const POLL_OPTIONS = [
 
 const TRANSIENT = ['unreachable', 'timeout', 'locked', 'server-error', 'bad-answer', 'proxy'];
 
-/** A service may accept a request and show it only later, or not show it again, until another replica knows it. */
+/** Milliseconds in which a service may not show a request, until another replica knows it. */
 const MAX_UNSEEN = 60_000;
 
 /** A sync request, and what the history of this machine says of it. */
@@ -51,7 +51,7 @@ export interface KnownRequest {
 
 /**
  * Checks the status until the request finishes, and remembers it at the end of the wait.
- * @throws ImgctlError still-waiting, interrupted, or a lasting failure, with the command that resumes
+ * @throws ImgctlError still-waiting, interrupted or a lasting failure, with the command to go on
  */
 export async function follow(
   context: Context,
@@ -88,7 +88,7 @@ async function* poll(
   const { io } = context;
   const started = io.elapsed();
   const left = () => started + waitTimeout - io.elapsed();
-  /** Until `MAX_UNSEEN` later, a 404 may mean that the service does not show the request yet, or not again. */
+  /** When the service last accepted or showed the request, on the clock of `elapsed`. */
   let seenAt = started - age;
   let interval = pollInterval ?? FIRST_INTERVAL;
   for (;;) {
@@ -175,7 +175,7 @@ export function mustExist({ age }: KnownRequest): boolean {
   return age < MAX_UNSEEN;
 }
 
-/** @param mustExist what a 404 then means: the service does not show the request yet, or not any more */
+/** @param mustExist decides what a 404 means: the request is not shown yet, or does not exist */
 export async function readRequest(
   context: Context,
   id: SyncId,

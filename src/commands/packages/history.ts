@@ -23,7 +23,7 @@ export interface HistoryEntry {
   readonly status: string | null;
   /** How many errors it had then; undefined if the service did not say. */
   readonly errors?: number | undefined;
-  /** The names of the images that it added, or how many if they are many; undefined if the service did not say. */
+  /** Names of the images that it added, or how many; undefined if the service did not say. */
   readonly added?: readonly string[] | number | undefined;
   /** The images that it deleted, in the same form. */
   readonly deleted?: readonly string[] | number | undefined;
@@ -46,7 +46,10 @@ function readEntries(file: string): HistoryEntry[] {
   }
 }
 
-/** Returns the entries of a profile at a base URL, oldest first. @throws ImgctlError config: the history is unreadable */
+/**
+ * Returns the entries of a profile at a base URL, oldest first.
+ * @throws ImgctlError config: the history is unreadable
+ */
 export function readHistory(directory: string | undefined, profile: string, baseUrl: string) {
   if (directory === undefined) return [];
   const entries = readEntries(path.join(directory, FILE));
@@ -55,7 +58,7 @@ export function readHistory(directory: string | undefined, profile: string, base
 
 /**
  * Adds a request, or updates its status.
- * @param event submitted: an older request with its id is of a service that has started its ids again
+ * @param event if submitted, an older request with this id is of a service that began anew
  * @throws ImgctlError config (unreadable: it is not overwritten), locked
  */
 export async function remember(
@@ -81,7 +84,7 @@ export async function remember(
   });
 }
 
-/** Returns the entries without the oldest ones, if they are too many or would make too large a file. */
+/** Returns the entries without the oldest ones, if they are too many or too large for a file. */
 function withinLimits(entries: readonly HistoryEntry[]): HistoryEntry[] {
   const requests = entries.slice(-MAX_ENTRIES);
   const sizeOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value, null, 2));
@@ -97,7 +100,7 @@ function isEntry(entry: unknown): entry is HistoryEntry {
   return hasId && hasStatus && texts.every((text) => typeof text === 'string');
 }
 
-/** Remembers what the service says of a request now. A failure is a warning: the sync does not depend on it. */
+/** Remembers what the service says of a request now. A failure is only a warning. */
 export async function rememberRequest(
   context: Context,
   id: SyncId,

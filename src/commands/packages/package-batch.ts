@@ -1,4 +1,4 @@
-// What commands that take several packages share: each is read by itself, and a count at the end says what failed.
+// The packages of one command: each is read by itself, and a count at the end says what failed.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -50,7 +50,7 @@ export class PackageBatch {
     return this.#failures.size > 0;
   }
 
-  /** Returns `7 uploaded, 1 unchanged, 2 failed: a.ova, b.ova`. @param counts how many files, by what became of them */
+  /** Returns `7 uploaded, 2 failed: a.ova, b.ova`. @param counts files by what became of them */
   summary(counts: Readonly<Record<string, number>>): string {
     return `${this.#counted(counts)}: ${this.#failed().join(', ')}`;
   }
@@ -85,8 +85,8 @@ export class PackageBatch {
   }
 
   /**
-   * Yields what `read` returns for each file, with its absolute path. A file fails if it is missing, unreadable or a
-   * folder, or if `read` throws invalid-package or usage, or returns such an error with what it found.
+   * Yields what `read` returns for each file and its absolute path. A file fails if it is missing,
+   * unreadable or a folder, if `read` throws invalid-package or usage, or `errorOf` returns one.
    */
   async *each<Found>(
     read: (file: string, resolved: string) => Promise<Found>,
@@ -110,7 +110,7 @@ export class PackageBatch {
   }
 }
 
-/** Returns the error of one file. @throws what concerns all of them, such as an interrupt or an output that is full */
+/** Returns the error of one file. @throws what concerns all of them, such as an interrupt */
 function fileError(file: string, cause: unknown): ImgctlError {
   if (hasCode(cause, 'invalid-package', 'usage')) return cause;
   if (!(cause instanceof Error) || !('syscall' in cause)) throw cause;

@@ -1,4 +1,4 @@
-// Shows a sync request that was read: its record, what that does not show, and its changes in words.
+// Shows a sync request that was read: its record, what the record lacks, and its changes.
 
 import type { SyncRequest } from '../../api/sync-requests.ts';
 import type { Result } from '../../cli/result.ts';
@@ -10,14 +10,17 @@ import { describeProblems, failureOf, reportProblems } from './sync-problems.ts'
 
 const MAX_RECORD = 1_000;
 
-/** Returns the record, with its problems and the failure. @param options `started` is when the wait began */
+/**
+ * Returns the record, its problems and the failure.
+ * @param options `started` is when the wait began
+ */
 export function requestResult(
   context: Context,
   output: Output,
   request: SyncRequest,
   { started, strict = false }: { strict?: boolean; started?: number },
 ): Result {
-  // If the service sent no list. --get takes null as an empty list, and says of undefined that it is missing.
+  // If the service sent no list: --get would take null as an empty one.
   const absent = output.shape.kind === 'values' ? undefined : null;
   const { id, status = null, state, added = absent, deleted = absent, errors, warnings } = request;
   const record = {

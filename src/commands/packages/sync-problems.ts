@@ -1,4 +1,4 @@
-// The errors and warnings of a sync request: which ones count, why the sync failed, and how they are reported.
+// The errors and warnings of a sync request: which ones count, and how they are reported.
 
 import type { SyncRequest } from '../../api/sync-requests.ts';
 import type { Context } from '../../context.ts';
@@ -14,7 +14,7 @@ interface Rules {
   readonly files?: readonly string[];
 }
 
-/** Returns why the sync counts as failed, by the first rule that holds; undefined while it waits. */
+/** Returns why the sync counts as failed, by the first rule that holds; undefined if none does. */
 export function failureOf(
   request: SyncRequest,
   { strict = false, files }: Rules,
@@ -73,21 +73,21 @@ export function hasError({ errors }: SyncRequest, files: readonly { name: string
   return errors?.some((text) => concerns(text, names)) === true;
 }
 
-/** Returns `1 error and 2 warnings`: a sync that succeeded may have errors too. undefined if there are none. */
+/** Returns `1 error and 2 warnings`; undefined if there are none. */
 export function describeProblems(request: Pick<SyncRequest, 'errors' | 'warnings'>) {
   const { errors, warnings } = request;
   const counts = [counted(errors?.length ?? 0, 'error'), counted(warnings?.length ?? 0, 'warning')];
   return counts.filter((text) => !text.startsWith('0 ')).join(' and ') || undefined;
 }
 
-/** True if a text has the name of one of the files as a whole: `a.ova` is not in `data.ova` or `a.ova.sig`. */
+/** True if a text has the whole name of a file: `a.ova` is not in `data.ova` or `a.ova.sig`. */
 function concerns(text: string, files: readonly string[] | undefined): boolean {
   return files === undefined || files.some((name) => wholeName(name).test(text));
 }
 
 /** Before a name: no more of a name, as in `data.ova`. */
 const START = '(?<![\\p{L}\\p{N}_.-])';
-/** After a name: no more of a name, as in `a.ova-2` and `a.ova.sig`; a full stop may end the sentence. */
+/** After a name: no more of a name, as in `a.ova.sig`; but a full stop may end the sentence. */
 const END = '(?![\\p{L}\\p{N}_-]|\\.[\\p{L}\\p{N}])';
 
 function wholeName(name: string): RegExp {

@@ -164,7 +164,7 @@ async function list(context: Context, options: Options, id?: string): Promise<Re
 const NO_REQUESTS = 'this profile has submitted no sync request from this machine';
 const SUBMIT = hint`submit one with: ${imgctl('sync')}`;
 
-/** Returns the requests of this profile, service and machine, oldest first. @throws ImgctlError config */
+/** Returns the requests of this profile and service, oldest first. @throws ImgctlError config */
 function ownRequests({ io, settings }: Pick<Context, 'io' | 'settings'>): HistoryEntry[] {
   requireBaseUrl(settings);
   const { profile, baseUrl } = settings.account;

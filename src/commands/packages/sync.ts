@@ -85,7 +85,7 @@ export interface OwnSync extends SubmittedSync, KnownRequest {
   readonly done: Facts;
 }
 
-/** Submits a sync and remembers it. @throws ImgctlError bad-answer: it was submitted, but its id is unknown */
+/** Submits a sync and remembers it. @throws ImgctlError bad-answer: its id is unknown */
 export async function submit(context: Context): Promise<OwnSync> {
   const { client } = await context.session();
   const submitted = await client.submitSync();

@@ -107,7 +107,7 @@ async function* checkEach(
   return { error: interrupt ?? batch.error({ valid }) };
 }
 
-/** Yields the rows. If nobody reads them any more and a package is invalid, the others are checked all the same. */
+/** Yields the rows. Once a package is invalid, the others are checked even without a reader. */
 async function* printable(
   rows: readonly Row[],
   hasInvalid: boolean,

@@ -4,7 +4,8 @@ import { hasCode } from '../../../errors.ts';
 import type { PlannedFile, PlannedPackage, TransferOptions } from '../../../upload/transfer.ts';
 
 /**
- * Returns the failed packages that a sync would read by half, each with the names of its files that others see or may see:
+ * Returns the failed packages that a sync would read by half, and the names of their files that
+ * others see or may see:
  *
  *     descriptor    | disks                     | read by half
  *     --------------+---------------------------+------------------------------------------
@@ -14,8 +15,8 @@ import type { PlannedFile, PlannedPackage, TransferOptions } from '../../../uplo
  *     not stored    | any                       | no: no descriptor names them
  *     another push has replaced one of the two  | yes: they may be of two pushes
  *
- * `db.ovf` was stored. Its `disk.vmdk` is replaced, then the response for the new `db.ovf` is lost -> `db.ovf` is broken,
- * with `disk.vmdk` and `db.ovf (perhaps)`.
+ * `db.ovf` was stored. Its `disk.vmdk` is replaced, then the response for the new `db.ovf` is lost:
+ * `db.ovf` is broken, with `disk.vmdk` and `db.ovf (perhaps)`.
  */
 export function brokenPackages(
   failed: ReadonlyMap<PlannedPackage, unknown>,

@@ -10,7 +10,7 @@ import type { LocalFile } from '../../../upload/upload-file.ts';
 import { errorsOf, fileMissing, invalidPackage, type PackageBatch } from '../package-batch.ts';
 
 /**
- * Reads every package, but not all bytes of its files, which the upload checks. Returns those that can be uploaded.
+ * Reads every package, but not all of its bytes, which the upload checks. Returns the valid ones.
  * @throws ImgctlError not-found or usage: what is wrong with the arguments concerns all
  */
 export async function checkPackages(context: Context, batch: PackageBatch) {
@@ -24,7 +24,7 @@ export async function checkPackages(context: Context, batch: PackageBatch) {
   requireDistinctNames(batch.files.map((file) => packageFile(file, cwd)));
   const packages: UploadPackage[] = [];
   const check = async (file: string, resolved: string) => {
-    // Taken before it is read, so that a change meanwhile shows. Only the check finds the files beside it.
+    // Taken first, so that a change during the check shows. The check finds the other files.
     const state = stateAt(resolved);
     const checked = await checkPackage(resolved, { signal, now: now() });
     const findings = errorsOf(checked.summary);
@@ -39,7 +39,7 @@ export async function checkPackages(context: Context, batch: PackageBatch) {
 
 type NamedFile = Pick<LocalFile, 'name' | 'path'>;
 
-/** Returns the file of a package. A folder, or one without permission, fails later, as one of several. */
+/** Returns the file of a package. One that is a folder or unreadable fails later, by itself. */
 function packageFile(file: string, cwd: string): NamedFile {
   const resolved = path.resolve(cwd, file);
   const { value: stats, error } = attempt(() => statSync(resolved));
@@ -52,8 +52,8 @@ function packageFile(file: string, cwd: string): NamedFile {
 }
 
 /**
- * Returns what the upload needs to know of a package: each file once, with its regions that have a check.
- * @param stateOf returns the state of a file when the package was checked; undefined if the file was gone
+ * Returns what the upload needs to know of a package: each file once, with its checks by region.
+ * @param stateOf returns the state of a file when the package was checked, if it was there
  */
 async function uploadOf(
   file: string,
@@ -109,7 +109,7 @@ function requireDistinctNames(files: readonly NamedFile[]): void {
   }
 }
 
-/** Returns the same text for the same file and name: the path without links, or as it is if it cannot be followed. */
+/** Returns a text that is the same for the same file and name, whatever links lead there. */
 export function identityOf(file: string): string {
   const followed = tryOr(() => realpathSync(file), file);
   return path.join(followed, path.basename(file));

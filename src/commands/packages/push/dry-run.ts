@@ -22,7 +22,7 @@ export async function dryRunRows(
   return [...uploads, ...changes];
 }
 
-/** A sync makes the images equal to the packages in the storage: what it would add, update and delete. */
+/** Returns what a sync would do: it makes the images equal to the packages in the storage. */
 async function syncRows(
   storage: Storage,
   packages: readonly PlannedPackage[],

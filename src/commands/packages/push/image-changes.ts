@@ -1,4 +1,4 @@
-// What a sync did to the images of a push: the user's list before and after it, and which error or warnings it means.
+// What a sync did to the images of a push, by the user's list before and after, and what that means.
 
 import type { SyncRequest } from '../../../api/sync-requests.ts';
 import { ImgctlError } from '../../../errors.ts';
@@ -12,7 +12,7 @@ import { elementNames } from '../show-request.ts';
 type Packages = readonly PlannedPackage[];
 type Images = readonly Row[];
 
-/** The word that the summary counts a change as. An image that is missing although push succeeds is one that is late. */
+/** The word of the summary for a change. If push succeeds, a missing image is only late. */
 const COUNTED_AS = {
   added: 'added',
   missing: 'added',
@@ -24,7 +24,7 @@ const COUNTED_AS = {
 
 type ImageChange = keyof typeof COUNTED_AS;
 
-/** Returns what the list shows of a package. Stale: the image is as before, although files of it were sent. */
+/** Returns what the list shows of a package. Stale: the image is as before, but files were sent. */
 export function imageChange(each: PlannedPackage, before: Images, after: Images): ImageChange {
   if (each.files.some(isSkipped)) return 'skipped';
   const earlier = timesOf(each.name, before);
@@ -76,24 +76,24 @@ export function doubtsOf(
   const missing = namesOf('missing');
   const lost = missing.filter((name) => !added.includes(name));
   const late = missing.filter((name) => added.includes(name));
-  const noun = lost.length === 1 ? 'image' : 'images';
   const see = hint`see what the sync reported: ${imgctl('sync-status', `${request.id}`)}`;
-  const list = hint`list them later with: ${imgctl('my-images')}`;
+  const later = hint`list them later with: ${imgctl('my-images')}`;
   const check = hint`check that the service reads this storage`;
-  return [
-    ...doubt('lost', `your list has no ${noun} named`, lost, see),
-    ...doubt('late', 'added, but not in your list yet:', late, list),
-    ...doubt('stale', `unchanged after the upload to ${storage}:`, namesOf('stale'), check),
-  ];
-}
-
-function doubt(kind: Doubt['kind'], what: string, names: readonly string[], hint: Facts): Doubt[] {
-  return names.length === 0 ? [] : [{ kind, message: `${what} ${names.join(', ')}`, hint }];
+  const lack = `your list has no ${lost.length === 1 ? 'image' : 'images'} named`;
+  const unchanged = `unchanged after the upload to ${storage}:`;
+  const doubts = [
+    { kind: 'lost', what: lack, names: lost, hint: see },
+    { kind: 'late', what: 'added, but not in your list yet:', names: late, hint: later },
+    { kind: 'stale', what: unchanged, names: namesOf('stale'), hint: check },
+  ] as const;
+  return doubts
+    .filter(({ names }) => names.length > 0)
+    .map(({ kind, what, names, hint }) => ({ kind, message: `${what} ${names.join(', ')}`, hint }));
 }
 
 /**
- * Decides how a push ends whose sync did not fail. An image that is lost is an error; with --strict, so is one that is
- * late or stale. Otherwise what the record of the sync says counts, and the doubts are warnings.
+ * Decides how a push ends whose sync did not fail. A lost image is an error; with --strict, so is a
+ * late or stale one. Otherwise the record of the sync counts, and the doubts are warnings.
  * @param failure what the record says: errors of the pushed files, or with --strict any problem
  */
 export function judge(doubts: readonly Doubt[], failure: ImgctlError | undefined, strict: boolean) {

@@ -56,7 +56,7 @@ export async function pushChecked(
  *     no package is complete             | the error of those that failed
  *     --no-sync                          | the files, and the error of packages that failed
  *     a broken package is in the storage | the error of those that failed; nothing is synced
- *     otherwise                          | a sync of the complete packages, and the error of the others
+ *     otherwise                          | a sync of the complete ones, and the error of the others
  */
 async function finish(
   context: Context,

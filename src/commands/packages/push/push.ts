@@ -126,7 +126,7 @@ async function run(context: Context, options: Options, files: readonly string[])
   return pushing.finally(() => storage.close());
 }
 
-/** Runs the action alone on this machine, after other pushes to the storage. @throws ImgctlError locked */
+/** Runs the action after other pushes of this machine to the storage. @throws ImgctlError locked */
 async function onePushAtATime(
   { io, tell }: Context,
   address: string,

@@ -75,7 +75,7 @@ export async function syncPushed(
   return { output, rows: imagesOf(packages, after), afterwards, error, done: submitted.done };
 }
 
-/** Returns what to say instead of a sync if every package was skipped, or --sync-if-sent needs none. */
+/** Returns what to say if all packages are skipped, or --sync-if-sent needs no sync. */
 function messageWithoutSync(
   packages: readonly PlannedPackage[],
   pushed: Pushed,
@@ -129,7 +129,7 @@ function reportSynced(
   tell({ kind: 'success', message, elsewhere: null, hasWarnings });
 }
 
-/** Submits a sync of what the storage still has. If none was submitted, says what that leaves behind. */
+/** Submits a sync of what the storage still has. If it fails, reports what stays unsynced. */
 async function submitUnchanged(
   context: Context,
   packages: readonly PlannedPackage[],

@@ -1,4 +1,4 @@
-// A file on this machine that says: a service has synced all that this machine has made visible in a storage.
+// A file that says: a service has synced all that this machine has made visible in a storage.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -12,17 +12,21 @@ const MARKS = new RegExp(`^${NAME}\\.[0-9a-f]{16}\\.json$`);
 export interface SyncedMark {
   isThere(): boolean;
   /**
-   * Removes it before a file becomes visible, with those of all storages: the same one may have several addresses.
+   * Removes the mark before a file becomes visible, and those of all other storages: one storage may
+   * have several addresses.
    * @throws ImgctlError failed: a later push would trust it
    */
   remove(): void;
-  /** Writes before a submit that it is pending; `remove` removes that too. @throws an error with the reason */
+  /** Writes a pending mark before a submit. @throws an error with the reason */
   begin(assertHeld: AssertHeld): Promise<void>;
-  /** Writes it after a sync without errors, if it is still pending. @throws an error with the reason */
+  /** Writes a pending mark after a sync without errors. @throws an error with the reason */
   complete(assertHeld: AssertHeld): Promise<void>;
 }
 
-/** @param directory without one it is never there @param key the storage, the service, and the users of both */
+/**
+ * @param directory without one, the mark is never there
+ * @param key the storage, the service, and the users of both
+ */
 export function syncedMark(
   directory: string | undefined,
   key: readonly string[],
@@ -51,7 +55,7 @@ export function syncedMark(
       await replaceFile(file, pending, { assertHeld });
     },
     async complete(assertHeld) {
-      // Otherwise, a push to another address of the storage has made a file visible that the sync may not have seen.
+      // Otherwise, a push to another address of the storage made a file visible meanwhile.
       if (file !== undefined && has(pending)) await replaceFile(file, text, { assertHeld });
     },
   };
