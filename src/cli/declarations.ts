@@ -25,8 +25,9 @@ export interface ArgumentDeclaration {
   readonly description: string;
   readonly required?: boolean;
   readonly variadic?: boolean;
+  /** Says what completion offers. The command receives a text, and parses it itself. */
   readonly value?: Value;
-  /** What completion offers [what the value says]. */
+  /** What completion offers, if it is not what the value says. */
   readonly suggest?: Suggest;
 }
 
@@ -36,7 +37,7 @@ export interface OptionDeclaration {
   readonly description: string;
   /** Undefined if the option takes no value. */
   readonly value?: Value;
-  /** What completion offers [what the value says]. */
+  /** What completion offers, if it is not what the value says. */
   readonly suggest?: Suggest;
   /** The value if the option is not given, as typed; help adds it in brackets. */
   readonly default?: string | undefined;

@@ -19,7 +19,7 @@ export interface End {
   readonly afterwards?: () => Promise<void> | void;
   /** Thrown after printing, instead of these errors of it: no value for --get, a closed pipe. */
   readonly error?: unknown;
-  /** The exit code of a success [0]. */
+  /** The exit code of a success; 0 if undefined. */
   readonly exitCode?: number;
   /** What was done, for the error if the output cannot be written. */
   readonly done?: string | Facts;
