@@ -41,7 +41,21 @@ export async function showPage(
   const topic = TOPICS.find(({ name }) => words.length === 1 && name === words[0]);
   if (topic) return context.console.print(renderBlocks(PAGES[topic.name], width));
   const { heading } = await loadStyle(context.terminal);
-  const { command, page, path } = findPage(root, commands, words);
+  const found = findPage(root, commands, words);
+  const { command, page } = found;
+  const parts = [layOut(found, width, heading)];
+  if (page.details) parts.push(renderBlocks(page.details, width));
+  const lines = command === root ? ROOT_END : referencesOf(page);
+  parts.push(lines.map((line) => renderBlocks([line], width)).join(''));
+  await context.console.print(parts.join('\n').replaceAll(NO_BREAK, ' '));
+}
+
+/** Returns the page as commander lays it out: from the usage to the options. */
+function layOut(
+  { command, page, path }: ReturnType<typeof findPage>,
+  width: number,
+  heading: (text: string) => string,
+): string {
   const { aliases = [], summary, description = [], examples } = page;
   const usage = ['imgctl', ...path, command.usage().replace('[command]', '<command>')].join(' ');
   const names = aliases.map((alias) => ['imgctl', ...path.slice(0, -1), alias].join(' '));
@@ -59,11 +73,7 @@ export async function showPage(
     boxWrap: (wrapped) => wrapped,
     styleTitle: heading,
   });
-  const parts = [command.helpInformation()];
-  if (page.details) parts.push(renderBlocks(page.details, width));
-  const lines = command === root ? ROOT_END : referencesOf(page);
-  parts.push(lines.map((line) => renderBlocks([line], width)).join(''));
-  await context.console.print(parts.join('\n').replaceAll(NO_BREAK, ' '));
+  return command.helpInformation();
 }
 
 /** Finds the command, in commander's tree and as it is declared. @throws ImgctlError usage */
