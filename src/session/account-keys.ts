@@ -39,10 +39,10 @@ return 1`;
 
 type Key = 'lock' | 'token' | 'limit' | 'refused' | 'check';
 
-export interface KeyOptions {
+interface KeyOptions {
   readonly address: RedisAddress;
   /** Seals tokens. */
-  readonly key: Buffer | undefined;
+  readonly sealingKey: Buffer | undefined;
   readonly settings: Settings;
   readonly io: Io;
   readonly ca: string | undefined;
@@ -65,6 +65,15 @@ export class AccountKeys {
     this.#redis = new Redis({ address, ca, io, readPassword: () => this.#readPassword() });
   }
 
+  /** The URL, without a password. */
+  get location(): string {
+    return this.#options.address.text;
+  }
+
+  get isSealed(): boolean {
+    return this.#options.sealingKey !== undefined;
+  }
+
   async readToken(): Promise<CachedToken | undefined> {
     const found = await this.#get('token');
     if (found === undefined) return undefined;
@@ -76,11 +85,11 @@ export class AccountKeys {
 
   /** Returns false, and stores nothing, unless this owner has the lock. */
   async writeToken({ token, expiresAt }: CachedToken, owner: string): Promise<boolean> {
-    const { io, key } = this.#options;
+    const { io, sealingKey } = this.#options;
     // Throws instead of replacing what another key has sealed.
     await this.readToken();
     const names = [this.#name('lock'), this.#name('token')] as const;
-    const value = key ? seal(token, names[1], key) : token;
+    const value = sealingKey ? seal(token, names[1], sealingKey) : token;
     const lifetime = wholeMilliseconds(expiresAt - io.now());
     return (await this.#redis.run(STORE, names, [owner, value, lifetime])) === 1;
   }
@@ -129,7 +138,7 @@ export class AccountKeys {
 
   /** Also after an interrupt. If this fails, the lock expires. */
   async releaseLock(owner: string): Promise<void> {
-    await this.#redis.run(RELEASE, [this.#name('lock')], [owner], []).catch(() => {});
+    await this.#redis.run(RELEASE, [this.#name('lock')], [owner], true).catch(() => {});
   }
 
   /**
@@ -187,15 +196,15 @@ export class AccountKeys {
   }
 
   #unseal(text: string): string {
-    const { key } = this.#options;
+    const { sealingKey } = this.#options;
     if (!text.startsWith(SEALED)) {
-      if (key === undefined) return text;
+      if (sealingKey === undefined) return text;
       const facts = { kind: 'store-token', needsKey: false } as const;
       throw new SharedStoreError('its token is not encrypted, but a key is set', facts);
     }
-    const unsealed = key && unseal(text, this.#name('token'), key);
+    const unsealed = sealingKey && unseal(text, this.#name('token'), sealingKey);
     if (unsealed !== undefined) return unsealed;
-    const message = `its token is encrypted with ${key ? 'another key' : 'a key'}`;
+    const message = `its token is encrypted with ${sealingKey ? 'another key' : 'a key'}`;
     throw new SharedStoreError(message, { kind: 'store-token', needsKey: true });
   }
 

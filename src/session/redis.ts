@@ -13,7 +13,7 @@ const REPLY_LIMIT = 2_000;
 const SLICE = 100;
 
 /** The replies of RESP 2 but for arrays, which no command of imgctl returns. */
-export type Reply = string | number | null;
+type Reply = string | number | null;
 
 interface RedisOptions {
   readonly address: RedisAddress;
@@ -33,23 +33,18 @@ export class Redis {
   }
 
   /**
-   * @param signals that end it instead of the run's.
+   * @param isLast true to send it also after an interrupt
    * @throws SharedStoreError, or the reason of an interrupt
    */
-  async send(words: readonly string[], signals?: readonly AbortSignal[]): Promise<Reply> {
+  async send(words: readonly string[], isLast = false): Promise<Reply> {
     this.#client ??= this.#connect();
     const client = await this.#client;
-    return this.#withinTime(client, client.send(words), signals);
+    return this.#withinTime(client, client.send(words), isLast);
   }
 
   /** Runs a script in the store, whose values are the ARGV of Lua. Otherwise like `send`. */
-  run(
-    script: string,
-    keys: readonly string[],
-    values: readonly string[],
-    signals?: readonly AbortSignal[],
-  ): Promise<Reply> {
-    return this.send(['EVAL', script, `${keys.length}`, ...keys, ...values], signals);
+  run(script: string, keys: readonly string[], values: readonly string[], isLast = false) {
+    return this.send(['EVAL', script, `${keys.length}`, ...keys, ...values], isLast);
   }
 
   async close(): Promise<void> {
@@ -60,7 +55,7 @@ export class Redis {
   async #connect(): Promise<Client> {
     const { address, ca, readPassword } = this.#options;
     const client = await createClient(address, await readPassword(), ca);
-    await this.#withinTime(client, client.connect());
+    await this.#withinTime(client, client.connect(), false);
     return client;
   }
 
@@ -68,11 +63,12 @@ export class Redis {
   async #withinTime<Result>(
     client: Client,
     reply: Promise<Result>,
-    signals: readonly AbortSignal[] = [this.#options.io.signal],
+    isLast: boolean,
   ): Promise<Result> {
     const { io } = this.#options;
     const end = new AbortController();
-    const timeout = this.#timeOut(AbortSignal.any([end.signal, ...signals]));
+    const signal = isLast ? end.signal : AbortSignal.any([end.signal, io.signal]);
+    const timeout = this.#timeOut(signal);
     // The one that loses the race fails unseen.
     for (const promise of [reply, timeout]) promise.catch(() => {});
     try {

@@ -61,7 +61,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   const { client, route } = await connect(options, baseUrl, source);
   const close = async () => {
     await tokens?.settled();
-    await Promise.all([client.close(), shared?.close()]);
+    await Promise.all([client.close(), shared?.keys.close()]);
   };
   return { baseUrl: account.baseUrl, client, route, account, tokens, files, store, close };
 }
@@ -114,18 +114,19 @@ export async function openSharedStore(options: SessionOptions): Promise<SharedSt
   const { io, settings, warn, onSecret } = options;
   const address = requireRedisAddress(settings);
   if (address === undefined) return undefined;
+  const { AccountKeys } = await import('./account-keys.ts');
   const { SharedStore } = await import('./shared-store.ts');
-  const key = await readStoreKey(options);
-  const files = filesOf(options);
+  const sealingKey = await readSealingKey(options);
   const ca = readCertificates(settings, io);
-  return new SharedStore({ address, key, settings, files, io, ca, warn, onSecret });
+  const keys = new AccountKeys({ address, sealingKey, settings, io, ca, onSecret });
+  return new SharedStore(keys, filesOf(options), io, warn);
 }
 
 function filesOf({ configDirectory, settings, io, warn }: SessionOptions): FileStore {
   return new FileStore(configDirectory, settings.account, io, warn);
 }
 
-async function readStoreKey({ settings, io, onSecret }: SessionOptions) {
+async function readSealingKey({ settings, io, onSecret }: SessionOptions) {
   const secret = findSecret(settings, io, 'storeKey');
   if (secret === undefined) return undefined;
   const { parseKey } = await import('./sealing.ts');

@@ -3,15 +3,15 @@
 import { ImgctlError } from '../errors.ts';
 import type { Facts } from '../facts.ts';
 import { MutexLostError } from '../files/mutex.ts';
-import { builtin } from '../io.ts';
-import { AccountKeys, type KeyOptions } from './account-keys.ts';
+import { builtin, type Io } from '../io.ts';
+import type { AccountKeys } from './account-keys.ts';
 import { type CachedToken, isInForce, needsRenewal, type RememberedLimit } from './cached-token.ts';
 import type { FileStore } from './file-store.ts';
 import type { Refusal } from './refusal.ts';
 import {
-  type HeldMutex,
   requestUnderMutex,
   SharedStoreError,
+  type TokenMutex,
   type TokenRequest,
   type TokenStore,
 } from './token-store.ts';
@@ -23,38 +23,35 @@ const PATIENCE = 120_000;
 /** Milliseconds between two looks at the lock, on average. */
 const WAIT = 300;
 
-interface SharedStoreOptions extends KeyOptions {
-  readonly files: FileStore;
-  readonly warn: (message: string, facts?: Facts) => void;
-}
-
 /** After a failure of Redis it warns once, and uses the files for the rest of the run. */
 export class SharedStore implements TokenStore {
+  readonly keys: AccountKeys;
   /** The files of this machine. */
   readonly files: FileStore;
-  readonly #options: SharedStoreOptions;
-  readonly #keys: AccountKeys;
+  readonly #io: Io;
+  readonly #warn: (message: string, facts?: Facts) => void;
   #failure: SharedStoreError | undefined;
 
-  constructor(options: SharedStoreOptions) {
-    this.files = options.files;
-    this.#options = options;
-    this.#keys = new AccountKeys(options);
+  constructor(
+    keys: AccountKeys,
+    files: FileStore,
+    io: Io,
+    warn: (message: string, facts?: Facts) => void,
+  ) {
+    this.keys = keys;
+    this.files = files;
+    this.#io = io;
+    this.#warn = warn;
   }
 
-  /** The URL, without a password. */
   get location(): string {
-    return this.#options.address.text;
-  }
-
-  get isSealed(): boolean {
-    return this.#options.key !== undefined;
+    return this.keys.location;
   }
 
   async read(refused?: ReadonlySet<string>): Promise<CachedToken | undefined> {
     const local = this.files.read(refused);
-    if (local && !needsRenewal(local, this.#options.io.now())) return local;
-    const shared = (await this.#try(() => this.#keys.readToken()))?.result;
+    if (local && !needsRenewal(local, this.#io.now())) return local;
+    const shared = (await this.#try(() => this.keys.readToken()))?.result;
     if (shared === undefined || refused?.has(shared.token)) return local;
     await this.files.write(shared, { isCopy: true });
     return shared;
@@ -62,17 +59,17 @@ export class SharedStore implements TokenStore {
 
   /** @throws ImgctlError failed: neither the store nor a file can take a token */
   async testWrite(): Promise<void> {
-    await this.#try(() => this.#keys.rehearse());
+    await this.#try(() => this.keys.rehearse());
     if (this.#failure) await this.files.testWrite();
   }
 
   async readLimit(now: number): Promise<RememberedLimit | undefined> {
-    const shared = (await this.#try(() => this.#keys.readLimit(now)))?.result;
+    const shared = (await this.#try(() => this.keys.readLimit(now)))?.result;
     return shared && isInForce(shared, now) ? shared : this.files.readLimit(now);
   }
 
   async writeLimit(limit: RememberedLimit): Promise<void> {
-    const stored = await this.#try(() => this.#keys.writeLimit(limit));
+    const stored = await this.#try(() => this.keys.writeLimit(limit));
     await this.files.writeLimit(limit, { isCopy: stored !== undefined });
   }
 
@@ -80,7 +77,7 @@ export class SharedStore implements TokenStore {
   async withTokenMutex<Result>(request: TokenRequest<Result>): Promise<Result> {
     const shared = await this.#try(() =>
       requestUnderMutex(request, {
-        readRefusal: () => this.#keys.readRefusal(),
+        readRefusal: () => this.keys.readRefusal(),
         refuse: (refusal) => this.#refuse(refusal),
         whileHeld: (work) => this.#whileHeld(request.reuse, work),
       }),
@@ -88,30 +85,16 @@ export class SharedStore implements TokenStore {
     return shared ? shared.result : this.files.withTokenMutex(request);
   }
 
-  /** Deletes the shared token. @returns true if there was one. @throws SharedStoreError */
-  forget(): Promise<boolean> {
-    return this.#keys.forgetToken();
-  }
-
-  /** Runs each command of a token request, and that of a logout. @throws SharedStoreError */
-  inspect(): Promise<void> {
-    return this.#keys.rehearse();
-  }
-
-  close(): Promise<void> {
-    return this.#keys.close();
-  }
-
   /** Does the work under the lock, unless `find` finds something during the wait for the lock. */
   async #whileHeld<Result>(
     find: () => Promise<Result | undefined>,
-    work: (held: HeldMutex) => Promise<Result>,
+    work: (held: Pick<TokenMutex, 'assertHeld' | 'store'>) => Promise<Result>,
   ): Promise<Result> {
     const owner = builtin('node:crypto').randomUUID();
     const found = await this.#takeUnlessFound(owner, find);
     if (found !== undefined) return found;
     const renewal = setInterval(() => {
-      this.#keys.renewLock(owner).catch(() => {});
+      this.keys.renewLock(owner).catch(() => {});
     }, RENEWAL).unref();
     try {
       return await work({
@@ -120,7 +103,7 @@ export class SharedStore implements TokenStore {
       });
     } finally {
       clearInterval(renewal);
-      await this.#keys.releaseLock(owner);
+      await this.keys.releaseLock(owner);
     }
   }
 
@@ -129,9 +112,9 @@ export class SharedStore implements TokenStore {
     owner: string,
     find: () => Promise<Result | undefined>,
   ): Promise<Result | undefined> {
-    const { io } = this.#options;
+    const io = this.#io;
     const started = io.elapsed();
-    while (!(await this.#keys.takeLock(owner))) {
+    while (!(await this.keys.takeLock(owner))) {
       if (io.elapsed() - started > PATIENCE) {
         const message = `another imgctl has been requesting a token for ${PATIENCE / 1000} s`;
         throw new ImgctlError('locked', message, { facts: 'try again later' });
@@ -144,21 +127,21 @@ export class SharedStore implements TokenStore {
   }
 
   async #assertHeld(owner: string): Promise<void> {
-    if (await this.#keys.renewLock(owner)) return;
+    if (await this.keys.renewLock(owner)) return;
     const message = 'another imgctl took the lock of the token store';
     throw new MutexLostError('failed', message, { facts: 'run the command again' });
   }
 
   /** Stores a token in both places unless the lock was lost: then returns false. */
   async #store(token: CachedToken, owner: string): Promise<boolean> {
-    const stored = await this.#try(() => this.#keys.writeToken(token, owner));
+    const stored = await this.#try(() => this.keys.writeToken(token, owner));
     if (stored?.result === false) return false;
     await this.files.write(token, { isCopy: stored !== undefined });
     return true;
   }
 
   async #refuse(refusal: Refusal): Promise<void> {
-    await this.#try(() => this.#keys.writeRefusal(refusal));
+    await this.#try(() => this.keys.writeRefusal(refusal));
     await this.files.writeRefusal(refusal);
   }
 
@@ -173,7 +156,7 @@ export class SharedStore implements TokenStore {
       if (!(error instanceof SharedStoreError)) throw error;
       if (this.#failure === undefined) {
         const message = `cannot use the token store ${this.location}: ${error.message}`;
-        this.#options.warn(message, { kind: 'store-failed' });
+        this.#warn(message, { kind: 'store-failed' });
         this.#failure = error;
       }
       return undefined;

@@ -39,7 +39,7 @@ export function forgetTokens(directory: string | undefined, account?: Account): 
   const isToForget = (key: string | undefined) =>
     key !== undefined && (accountToForget === undefined || key === accountToForget);
 
-  const entries = removing(folder, () => fs.readdirSync(folder, { withFileTypes: true }), []);
+  const entries = removing(folder, () => fs.readdirSync(folder, { withFileTypes: true })) ?? [];
   // First the mutexes: a process that finds its own gone stores no token.
   for (const { name } of entries) {
     const [, limitFile = '', key] = MUTEX.exec(name) ?? [];
@@ -51,17 +51,17 @@ export function forgetTokens(directory: string | undefined, account?: Account): 
     .map(({ name }) => name);
   for (const name of names) {
     const file = path.join(folder, name);
-    removing(file, () => fs.rmSync(file), undefined);
+    removing(file, () => fs.rmSync(file));
   }
   return names.filter((name) => TOKEN_FILE.test(name)).length;
 }
 
-/** @throws ImgctlError config: the system's error, unless the file is missing */
-function removing<Result>(file: string, act: () => Result, ifMissing: Result): Result {
+/** Returns undefined if the file is missing. @throws ImgctlError config: another error */
+function removing<Result>(file: string, act: () => Result): Result | undefined {
   try {
     return act();
   } catch (cause) {
-    if (isMissing(cause)) return ifMissing;
+    if (isMissing(cause)) return undefined;
     const message = `cannot remove ${file}: ${errorReason(cause)}`;
     const advice = 'remove it by hand: it holds an access token';
     throw new ImgctlError('config', message, { facts: advice, cause });

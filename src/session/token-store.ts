@@ -44,10 +44,10 @@ interface MutexStore<Result> {
   readRefusal(): Promise<Refusal | undefined> | Refusal | undefined;
   refuse(refusal: Refusal): Promise<void>;
   /** Waits for the mutex, and holds it during the work. */
-  whileHeld(work: (held: HeldMutex) => Promise<Result>): Promise<Result>;
+  whileHeld(
+    work: (held: Pick<TokenMutex, 'assertHeld' | 'store'>) => Promise<Result>,
+  ): Promise<Result>;
 }
-
-export type HeldMutex = Pick<TokenMutex, 'assertHeld' | 'store'>;
 
 /**
  * Runs a request under the mutex of a store. What other processes did meanwhile:

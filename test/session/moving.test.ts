@@ -212,7 +212,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     const session = await open();
     const move = async () => {
       const lock = redis.cli('keys', '*lock');
-      if (owner === '') return 'forget' in session.store && session.store.forget();
+      if (owner === '') return 'keys' in session.store && session.store.keys.forgetToken();
       redis.cli('set', lock, owner, 'px', '20000');
       return redis.cli('set', lock.replace(/lock$/, 'token'), stored, 'px', '80000');
     };
@@ -226,7 +226,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     const redis = await freshRedis();
     const env = { ...redis.env, ...PASSWORD };
     const session = await sessionWith('http://127.0.0.1:1', temporaryDirectory(), env);
-    const logOut = () => 'forget' in session.store && session.store.forget();
+    const logOut = () => 'keys' in session.store && session.store.keys.forgetToken();
     await expect(storeAfter(session, logOut)).resolves.toBe(false);
     expect([redis.cli('keys', '*token'), session.files.read()]).toEqual(['', undefined]);
   });

@@ -243,8 +243,8 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
         // It may last a millisecond after its release.
         expect(['-2', '0', '1']).toContain(redis.cli('pttl', lock));
         const { store } = await open(machine());
-        if (!('inspect' in store)) throw new Error('the store is not shared');
-        await expect(store.inspect()).rejects.toThrow(`run the '${command}' command`);
+        if (!('keys' in store)) throw new Error('the store is not shared');
+        await expect(store.keys.rehearse()).rejects.toThrow(`run the '${command}' command`);
       },
     );
 

@@ -279,9 +279,9 @@ async function storeResult({ context }: Diagnosis): Promise<CheckResults> {
     address === 'file' ? undefined : await openSharedStore(context.sessionOptions(settings));
   if (store === undefined) return [];
   try {
-    await store.inspect();
+    await store.keys.rehearse();
     await store.read();
-    const seal = store.isSealed ? 'tokens are encrypted' : 'tokens are not encrypted';
+    const seal = store.keys.isSealed ? 'tokens are encrypted' : 'tokens are not encrypted';
     return `${address}: reachable, ${seal}`;
   } catch (error) {
     if (!(error instanceof SharedStoreError)) throw error;
@@ -289,7 +289,7 @@ async function storeResult({ context }: Diagnosis): Promise<CheckResults> {
     const check = hint`check its address, password, permissions and ca-file; see: ${see}`;
     return warning(`cannot use ${address}: ${error.message}`, error.facts ?? check);
   } finally {
-    await store.close();
+    await store.keys.close();
   }
 }
 
