@@ -3,8 +3,9 @@
 /**
  * Calls back when the signal aborts, unless the function that it returns is called before.
  *
- * In Node a listener that was removed still points to the next one. Once V8 has moved one of them to its old
- * generation, all later ones follow, with what they hold. So only the callback holds the response, and is dropped.
+ * In Node a listener that was removed still points to the next one. Once V8 has moved one of them
+ * to its old generation, all later ones follow, with what they hold. So only the callback holds the
+ * response, and is dropped.
  */
 export function atAbort(signal: AbortSignal, callback: () => void): () => void {
   let current: (() => void) | undefined = callback;
@@ -16,7 +17,10 @@ export function atAbort(signal: AbortSignal, callback: () => void): () => void {
   };
 }
 
-/** Settles like the work, or rejects when the signal aborts: to open a pipe that nobody writes to may take forever. */
+/**
+ * Settles like the work, or rejects when the signal aborts: to open a pipe that nobody writes to
+ * may take forever.
+ */
 export function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);

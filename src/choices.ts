@@ -21,7 +21,8 @@ export function suggest(word: string, candidates: readonly string[], command: In
 const MAX_LISTED = 12;
 
 /**
- * Returns the valid word, ignoring case. @param choice.where the option and its value: `--sort 'nam,asc'`
+ * Returns the valid word, ignoring case.
+ * @param choice.where the option and its value: `--sort 'nam,asc'`
  * @param choice.command lists the words, if they are too many for a hint
  * @throws ImgctlError usage
  */

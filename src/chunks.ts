@@ -22,8 +22,8 @@ interface Source {
 }
 
 /**
- * Returns the bytes from `start` to `end`, or to the end of the file. All chunks but the last have `length` bytes; each
- * is valid until the next one is asked for.
+ * Returns the bytes from `start` to `end`, or to the end of the file. All chunks but the last have
+ * `length` bytes; each is valid until the next one is asked for.
  */
 export async function* readChunks(
   source: Source,

@@ -1,4 +1,4 @@
-// Orders everything that a run writes: data on stdout, notices on stderr, and a progress line between them.
+// Orders what a run writes: data on stdout, notices on stderr, and a progress line between them.
 
 import { asImgctlError } from './errors.ts';
 import type { Facts } from './facts.ts';
@@ -27,7 +27,7 @@ import { wrapWords } from './output/text.ts';
 
 export type { Redaction };
 
-/** The style of notices; read at each write, since options are known only after the command line is parsed. */
+/** The style of notices, read at each write: options are known once the command line is parsed. */
 export interface ConsoleStyle {
   readonly quiet: boolean;
   readonly errorFormat: Omit<ErrorFormat, 'redact' | 'style' | 'hintOf'>;
@@ -66,7 +66,7 @@ export class Console {
   #queue: Promise<void> = Promise.resolve();
   readonly #warnings = new Set<string>();
   #progress: Progress | undefined;
-  /** Of failed parts: the first hint on a terminal, which is shown at the end; elsewhere the last one. */
+  /** Of failed parts: on a terminal the first hint, which is shown at the end; else the last. */
   #partHint: string | undefined;
 
   constructor(io: Io, style: ConsoleStyle, redaction = new Redaction()) {
@@ -102,7 +102,7 @@ export class Console {
     );
   };
 
-  /** Something failed, but the command continues: in JSON a warning, as an error there ends the run. */
+  /** Something failed, but the command continues. In JSON a warning: an error there ends the run. */
   #failure({ code, message, details, hint }: Notice, mark?: string): void {
     this.#notice('warning', { code, message, details, hint }, ({ bad }) =>
       mark ? bad(mark) : `imgctl: ${bad('error:')}`,
@@ -144,14 +144,14 @@ export class Console {
     if (!this.#style.quiet) this.#notice('note', { message, hint });
   };
 
-  /** Says that nothing was found, or what to do next: on a terminal only, as cron mails what a job writes. */
+  /** Says that nothing was found, or what to do next: on a terminal only, as cron mails output. */
   readonly note = (message: string, hint?: string | Facts): void => {
     if (this.#io.stderr.isTTY) this.report(message, hint);
   };
 
   /**
    * Reports a success with a mark if stderr is a terminal, unless -q is set.
-   * @param elsewhere the report if stderr is not a terminal [the message in lower case]; null for none
+   * @param elsewhere the report if stderr is not a terminal [the message in lower case], or null
    * @param more the hint, details, and whether there were warnings, which changes the mark
    */
   success(

@@ -1,4 +1,4 @@
-// What can go wrong: the error class of imgctl, its codes with their exit codes, and errors of the system.
+// What can go wrong: the error class, the codes with their exit codes, and errors of the system.
 
 import path from 'node:path';
 import { getSystemErrorMap } from 'node:util';
@@ -85,7 +85,9 @@ export class ImgctlError extends Error {
     return EXIT_CODES[this.code];
   }
 
-  /** Returns a copy of the same class with these fields changed; status, cause and stack are copied. */
+  /**
+   * Returns a copy of the same class with these fields changed; status, cause and stack are copied.
+   */
   with(changes: {
     code?: ErrorCode;
     message?: string;
@@ -109,7 +111,9 @@ export function hasCode(error: unknown, ...codes: readonly ErrorCode[]): error i
   return error instanceof ImgctlError && codes.includes(error.code);
 }
 
-/** Returns anything thrown as an ImgctlError. Any other error is a defect of imgctl, and its message says so. */
+/**
+ * Returns what was thrown as an ImgctlError. Any other error is a defect, and the message says so.
+ */
 export function asImgctlError(thrown: unknown): ImgctlError {
   if (thrown instanceof ImgctlError) return thrown;
   const message = thrown instanceof Error ? thrown.message : String(thrown);
@@ -140,7 +144,7 @@ export function attempt<Value>(read: () => Value): Attempt<Value> {
 }
 
 /**
- * Returns the value, or `otherwise` if the function throws what does not matter or is reported elsewhere.
+ * Returns the value, or `otherwise` if the function throws what is reported elsewhere or not at all.
  * @throws what is a defect
  */
 export function tryOr<Value>(read: () => Value, otherwise: Value): Value {
@@ -165,7 +169,9 @@ export function isMissing(error: unknown): boolean {
   return ['ENOENT', 'ENOTDIR'].includes(errorCode(error));
 }
 
-/** Returns the system's words for its code, such as "no space left on device", or else the code or the message. */
+/**
+ * Returns the system's words, such as "no space left on device", or else the code or the message.
+ */
 export function errorReason(error: unknown): string {
   const code = errorCode(error);
   if (code === 'EISDIR') return 'it is a folder';
@@ -179,8 +185,8 @@ export function cannotRead(file: string, cause: unknown): ImgctlError {
 }
 
 /**
- * Returns what to do about a file that this user may not use; undefined if that is not the reason. If it is its folder
- * that the user may not enter, only the folder can be shown.
+ * Returns what to do about a file that this user may not use; undefined if that is not the reason.
+ * If it is its folder that the user may not enter, only the folder can be shown.
  */
 export function permissionAdvice(error: unknown, file: string): Facts | undefined {
   if (!['EACCES', 'EPERM'].includes(errorCode(error))) return undefined;

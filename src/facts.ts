@@ -1,4 +1,4 @@
-// What an error or a warning knows besides its message. The program makes a hint of it: src/cli/hints.ts.
+// What an error or a warning knows besides its message: src/cli/hints.ts makes a hint of it.
 
 /** A command of imgctl: the words behind the name of the program. */
 export interface Invocation {
@@ -8,13 +8,13 @@ export interface Invocation {
 /** Whose address it is: the base URL, or the upload URL. */
 export type AddressOf = 'service' | 'storage';
 
-/** Facts by kind. Most rooms know no command, option or setting of imgctl: they say what is wrong. */
+/** Facts by kind. Most folders know no command, option or setting: they say what is wrong. */
 export type Facts =
   /** What anyone could do, whatever the program is called. */
   | { readonly kind: 'advice'; readonly text: string }
   /** What a command says itself: texts, commands that are printed for the run, and other facts. */
   | { readonly kind: 'hint'; readonly parts: readonly (string | Invocation | Facts)[] }
-  /** What shows, sets or removes a setting: its command, or the option or variable that its value is from. */
+  /** What shows, sets or removes a setting: a command, or the option or variable that set it. */
   | {
       readonly kind: 'setting';
       readonly verb: 'get' | 'set' | 'unset';
@@ -35,7 +35,10 @@ export type Facts =
     }
   /** A password that a login has stored is missing, damaged or refused. */
   | { readonly kind: 'stored-password'; readonly problem: string }
-  /** The service allows no token request before an instant (milliseconds since the epoch). @param wait until then */
+  /**
+   * The service allows no token request before an instant (milliseconds since the epoch).
+   * @param wait until then
+   */
   | { readonly kind: 'token-limit'; readonly resetsAt: number; readonly wait: number }
   /** The system keychain cannot be used. @param fix of what would help */
   | { readonly kind: 'keychain'; readonly fix: string | undefined }
@@ -51,7 +54,11 @@ export type Facts =
   | { readonly kind: 'store-failed' }
   /** A token in the shared store cannot be read. */
   | { readonly kind: 'store-token'; readonly needsKey: boolean }
-  /** An address may be wrong. @param part of it; all if undefined. @param more is what else may be the reason */
+  /**
+   * An address may be wrong.
+   * @param part of it; all if undefined.
+   * @param more is what else may be the reason
+   */
   | {
       readonly kind: 'check-address';
       readonly of: AddressOf;
@@ -67,11 +74,14 @@ export type Facts =
   | { readonly kind: 'untrusted'; readonly of: AddressOf; readonly hasOthers: boolean }
   /** @param milliseconds that the request had */
   | { readonly kind: 'timeout'; readonly of: AddressOf; readonly milliseconds: number }
-  /** What was received is too large. @param hasQuery the request has a query, which may ask for less */
+  /**
+   * What was received is too large.
+   * @param hasQuery the request has a query, which may ask for less
+   */
   | { readonly kind: 'too-large'; readonly of: AddressOf; readonly hasQuery?: boolean }
   /** The service limits requests. */
   | { readonly kind: 'limited' }
-  /** The service asks to wait: until an instant (milliseconds since the epoch), or for a time that it does not say. */
+  /** The service asks to wait: until an instant (milliseconds since the epoch) if it says so. */
   | {
       readonly kind: 'retry-later';
       readonly resetsAt: number | undefined;
@@ -97,7 +107,9 @@ export type Facts =
   | { readonly kind: 'credentials-in-url' }
   /** A sort key has too many parts. */
   | { readonly kind: 'list-too-large' }
-  /** A snapshot is damaged, missing or too old; undefined if the file is no snapshot, and must not be replaced. */
+  /**
+   * A snapshot is damaged, missing or too old. No file: it is no snapshot, so it is not replaced.
+   */
   | { readonly kind: 'snapshot'; readonly file: string | undefined }
   | { readonly kind: 'no-home' }
   /** The folder of the settings cannot be written. */

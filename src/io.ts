@@ -29,14 +29,16 @@ export interface Io {
   readonly stdin: Stdin;
   readonly stdout: Sink;
   readonly stderr: Sink;
-  /** Returns the terminal of the process, for prompts while stderr is redirected; undefined without one. */
+  /** Returns the terminal of the process, if it has one, for prompts while stderr is redirected. */
   openTerminal(): Sink | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** TZ, if it names no known time zone: local times are UTC. */
   readonly unknownZone?: string | undefined;
   readonly cwd: string;
   readonly system: System;
-  /** Milliseconds since the epoch, for what is stored or shown; the clock may be set at any time. */
+  /**
+   * Milliseconds since the epoch, for what is stored or shown; the clock may be set at any time.
+   */
   now(): number;
   /** Milliseconds since any moment, to measure a time within a run. */
   elapsed(): number;

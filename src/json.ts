@@ -9,8 +9,9 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-// The largest response of an honest service is the list of a user's own images, which has no pages: 10,000 images of
-// 400 bytes. Parsing as many bytes of empty objects takes a quarter of a second and 90 MiB.
+// The largest response of an honest service is the list of a user's own images, which has no pages:
+// 10,000 images of 400 bytes. Parsing as many bytes of empty objects takes a quarter of a second
+// and 90 MiB.
 const MAX_BYTES = 4 * 2 ** 20;
 /** Records of the service have a few levels; each one indents every line below it. */
 const MAX_DEPTH = 50;
@@ -48,7 +49,7 @@ export function parseJson(body: Buffer, isLossy = false): ParsedJson {
 /** Every integer that a double cannot hold matches it. */
 const SIXTEEN_DIGITS = /\d{16}/;
 
-/** True if a text is nested deeper than what parseJson accepts, whether it is JSON or not: a parser may overflow. */
+/** True if a text, JSON or not, is nested deeper than parseJson accepts: a parser may overflow. */
 export function isTooDeep(text: string): boolean {
   let depth = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -70,7 +71,9 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** Parses the JSON of a file: undefined if it is none, and the first key that an object has twice. */
+/**
+ * Parses the JSON of a file: undefined if it is none, and the first key that an object has twice.
+ */
 export function parseFile(text: string) {
   if (isTooDeep(text)) return { value: undefined, twice: undefined };
   const twice: string[] = [];
@@ -78,7 +81,9 @@ export function parseFile(text: string) {
   return { value, twice: twice[0] };
 }
 
-/** @param onDuplicateKey receives a name that stands twice; the last one counts, as for JSON.parse */
+/**
+ * @param onDuplicateKey receives a name that stands twice; the last one counts, as for JSON.parse
+ */
 export function parseLossless(text: string, onDuplicateKey?: (name: string) => void): unknown {
   return parse(text, undefined, {
     parseNumber(digits) {

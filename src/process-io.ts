@@ -6,7 +6,9 @@ import { errorReason, ImgctlError, SIGNALS, tryOr } from './errors.ts';
 import { BrokenPipeError, type Io, type Sink, systemClock, withWrite } from './io.ts';
 import { zoneName } from './zone.ts';
 
-/** Milliseconds in which a signal counts once: timeout(1) sends it to the process and to its group. */
+/**
+ * Milliseconds in which a signal counts once: timeout(1) sends it to the process and to its group.
+ */
 const SAME_SIGNAL = 100;
 
 /** Calls back at the first signal; a later one ends the process, which is its default effect. */
@@ -20,8 +22,9 @@ function atSignal(process: NodeJS.Process, signal: string, action: () => void): 
 }
 
 /**
- * True if SIGHUP was ignored at the start, as nohup(1) does. Node resets that before any code runs, so its traces
- * have to do: the shell's variable _, and on Linux a parent, such as a script, that ignores the signal too.
+ * True if SIGHUP was ignored at the start, as nohup(1) does. Node resets that before any code runs,
+ * so its traces have to do: the shell's variable _, and on Linux a parent, such as a script, that
+ * ignores the signal too.
  */
 function ignoresHangup({ env, ppid }: NodeJS.Process): boolean {
   if (/(^|\/)nohup$/.test(env._ ?? '')) return true;
@@ -64,14 +67,15 @@ export function processIo(process: NodeJS.Process): Io {
     stderr: impatient(streamSink(process, 'stderr'), abort.signal),
     openTerminal: () => openTerminal(process.platform),
     ...useZone(process, environmentOf(process)),
-    // The directory may have been removed: most commands work without it, others name what is missing.
+    // The directory may have been removed: most commands work without it, others name what is
+    // missing.
     cwd: tryOr(() => process.cwd(), process.env.PWD ?? '/'),
   };
 }
 
 /**
- * Returns the environment; on Windows in capitals, where a copy would tell names of other case apart.
- * Node would warn that NODE_TLS_REJECT_UNAUTHORIZED=0 turns verification off, which it does not here.
+ * Returns the environment; on Windows in capitals, where a copy would tell names of other case
+ * apart. It has no NODE_TLS_REJECT_UNAUTHORIZED, of which Node would warn in vain.
  */
 export function environmentOf({
   env,
@@ -130,7 +134,9 @@ type Write = (
 /** Milliseconds after which a terminal that another program made non-blocking is tried again. */
 const FULL_PAUSE = 20;
 
-/** Writes to a terminal in a thread: Node's streams would block everything, signals too, while it stands still. */
+/**
+ * Writes to a terminal in a thread: while it stands still, Node's streams would block signals too.
+ */
 export function writeAside(fd: number): Write {
   const write: Write = (data, done) => {
     const bytes = Buffer.from(data);
@@ -143,12 +149,13 @@ export function writeAside(fd: number): Write {
   return write;
 }
 
-/** Opens the stream at the first write: Node takes time for each, and most runs write nothing to stderr. */
+/** Opens the stream at the first write: that takes time, and most runs write nothing to stderr. */
 function streamSink(process: NodeJS.Process, name: 'stdout' | 'stderr'): Sink {
   const fd = name === 'stdout' ? 1 : 2;
   let stream: NodeJS.WriteStream | undefined;
   const open = () => {
-    // Each write reports its own error; without a listener the stream's error would end the process.
+    // Each write reports its own error; without a listener the stream's error would end the
+    // process.
     stream ??= process[name].on('error', () => {});
     return stream;
   };

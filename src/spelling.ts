@@ -5,7 +5,7 @@ const SYNONYMS: ReadonlyMap<string, string> = new Map([
   ['upload-password-file', 'upload-password-command'],
 ]);
 
-/** Returns the candidate nearest to the word, ignoring case and hyphens; undefined if none is near enough. */
+/** Returns the candidate nearest to the word, ignoring case and hyphens, if one is near enough. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   const synonym = SYNONYMS.get(word.toLowerCase());
   if (synonym !== undefined && candidates.includes(synonym)) return synonym;
@@ -22,7 +22,9 @@ const NEGATION = /^(?:no|un|dis)/;
 /** Longer words are not typing mistakes, and comparing them is slow. */
 const MAX_COMPARED = 200;
 
-/** Returns Infinity unless one word is part of the other or at most a third of the letters differ. */
+/**
+ * Returns Infinity unless one word is part of the other or at most a third of the letters differ.
+ */
 function typingDistance(word: string, candidate: string): number {
   const fold = (text: string) => text.toLowerCase().replaceAll(/[-_]/g, '');
   const left = fold(word);

@@ -1,6 +1,8 @@
 // Counts, sizes, durations and times of day as users read them, and texts as a shell reads them.
 
-/** For people: `45 s`, `3 min 20 s`, `23 h 59 min`, `12 d 5 h`. From an hour on, in whole minutes. */
+/**
+ * For people: `45 s`, `3 min 20 s`, `23 h 59 min`, `12 d 5 h`. From an hour on, in whole minutes.
+ */
 export function describeDuration(milliseconds: number): string {
   const seconds = Math.max(0, Math.round(milliseconds / 1000));
   const minutes = seconds < 3_600 ? Math.floor(seconds / 60) : Math.round(seconds / 60);
@@ -14,7 +16,7 @@ export function describeDuration(milliseconds: number): string {
 
 const HALF_A_DAY = 12 * 3_600_000;
 
-/** Formats a later instant as `at 15:20:36 (in 58 s)` in the zone of this machine, rounded up to a second. */
+/** Formats a later instant as `at 15:20:36 (in 58 s)`, rounded up, in the zone of this machine. */
 export function describeLater(instant: number, now: number): string {
   const rounded = Math.ceil(instant / 1000) * 1000;
   const date = new Date(rounded);

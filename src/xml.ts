@@ -118,12 +118,16 @@ export function textOf(element: XmlElement, name: string): string | undefined {
 
 const ENTITIES = { '<': '&lt;', '>': '&gt;', '&': '&amp;', '"': '&quot;', "'": '&apos;' };
 
-/** Returns a text as the content of an element. Named entities are those that every reader knows. */
+/**
+ * Returns a text as the content of an element. Named entities are those that every reader knows.
+ */
 export function escapeXml(text: string): string {
   return text.replace(/[<>&"']/g, (sign) => ENTITIES[sign as keyof typeof ENTITIES]);
 }
 
-/** True if bytes start like XML in any encoding: a byte order mark or NULs may precede the bracket. */
+/**
+ * True if bytes start like XML in any encoding: a byte order mark or NULs may precede the bracket.
+ */
 export function mayBeXml(start: Buffer): boolean {
   return /^[\0\u0080-\u00ff]{0,3}\s*</.test(start.toString('latin1'));
 }
@@ -137,7 +141,9 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** Returns UTF-16 by its byte order mark or first character, else the declared encoding, else UTF-8. */
+/**
+ * Returns UTF-16 by its byte order mark or first character, else the declared encoding, else UTF-8.
+ */
 function encodingOf(start: string): string {
   if (/^(?:\u00ff\u00fe|<\0)/.test(start)) return 'utf-16le';
   if (/^(?:\u00fe\u00ff|\0<)/.test(start)) return 'utf-16be';

@@ -1,11 +1,13 @@
-// The name of the time zone that TZ means. For other forms of TZ than names, Node takes another zone without a word.
+// The name of the time zone that TZ means: if TZ is no name, Node takes another zone without a word.
 
 import fs from 'node:fs';
 import path from 'node:path';
 
 const ZONES = '/usr/share/zoneinfo';
 
-/** Returns the name, as date(1) reads TZ; undefined for one without a name, such as JST-9 or a copied file. */
+/**
+ * Returns the name, as date(1) reads TZ; undefined without one, such as for JST-9 or a copied file.
+ */
 export function zoneName(tz: string): string | undefined {
   const text = tz.replace(/^:/, '');
   if (text === '') return 'UTC';

@@ -1,4 +1,4 @@
-// The package as a library: a client that keeps its token in memory and reads no settings. See docs/library.md.
+// The package as a library: a client that keeps its token in memory and reads no settings.
 
 import { version } from '../../package.json';
 import { type Client, createServiceClient, MAX_BYTES } from '../api/client.ts';
@@ -24,7 +24,7 @@ import {
   type ImageQuery,
   QUERY,
   REQUEST,
-  type ServiceRequest,
+  type RequestOptions,
   SYNC_REQUEST,
 } from './options.ts';
 
@@ -33,7 +33,7 @@ export type { Image } from '../api/types.ts';
 export { type ErrorCode, ImgctlError } from '../errors.ts';
 export type { Facts } from '../facts.ts';
 export type { HttpResponse } from '../http/message.ts';
-export type { ClientOptions, Credentials, ImageQuery, ServiceRequest } from './options.ts';
+export type { ClientOptions, Credentials, ImageQuery, RequestOptions } from './options.ts';
 
 /** Every method throws ImgctlError, or the reason of the signal that aborted it. */
 export type ImageClient = ReturnType<typeof createClient>;
@@ -82,7 +82,7 @@ export function createClient(options: ClientOptions) {
   };
   // Each call is a run of its own.
   return {
-    /** Yields every matching image of the public catalogue as its pages arrive, or throws incomplete-list. */
+    /** Yields every matching public image as pages arrive, or throws incomplete-list. */
     async *images(query: ImageQuery = {}): AsyncGenerator<Image, void, void> {
       const { parsed, tally, warnOfZones } = observed(query);
       const watch = (images: readonly object[]) => tally.see(images as Image[]);
@@ -104,14 +104,14 @@ export function createClient(options: ClientOptions) {
       warnOfZones();
       return found.slice(0, query.limit) as Image[];
     },
-    /** Submits an image sync request, once. If it throws outcome-unknown, it may have been submitted. */
+    /** Submits an image sync once. If it throws outcome-unknown, it may have been submitted. */
     submitSync: async () => client.startRun().submitSync(),
     async getSyncRequest(id: SyncId, signal?: AbortSignal) {
       checkOptions({ id, signal }, 'sync request', SYNC_REQUEST, ['id']);
       return client.startRun().getSyncRequest(id, signal);
     },
     /** Sends any request with the token; returns a response of every status but 401 and 429. */
-    async send(request: ServiceRequest) {
+    async send(request: RequestOptions) {
       checkOptions(request, 'request', REQUEST, ['method', 'path']);
       return client.startRun().send(request);
     },

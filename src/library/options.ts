@@ -1,4 +1,4 @@
-// What a program passes, as types, and checks of it: an option that is misspelled or of another type must not be ignored.
+// What a program passes, as types, and checks: an option that is misspelled must not be ignored.
 
 import type * as api from '../api/auth.ts';
 import { ImgctlError } from '../errors.ts';
@@ -43,8 +43,8 @@ export interface ImageQuery {
   readonly limit?: number | undefined;
 }
 
-/** What `send` takes. */
-export type ServiceRequest = Omit<api.ServiceRequest, 'asReceived' | 'retries'>;
+/** A request that `send` sends. */
+export type RequestOptions = Omit<api.ServiceRequest, 'asReceived' | 'retries'>;
 
 /** What an option must be, in words, and whether a value is. */
 type Kind = readonly [meaning: string, isValid: (value: unknown) => boolean];
@@ -95,7 +95,7 @@ export const REQUEST = {
   signal: SIGNAL,
   anyStatus: ['a boolean', (value) => typeof value === 'boolean'],
   ifUncertain: FUNCTION,
-} satisfies Record<keyof ServiceRequest, Kind>;
+} satisfies Record<keyof RequestOptions, Kind>;
 
 const isDigits = (value: unknown) => isText(value) && /^\d+$/.test(`${value}`);
 
@@ -113,7 +113,9 @@ export const SYNC_REQUEST: Kinds = {
   signal: SIGNAL,
 };
 
-/** @throws ImgctlError usage: an option is unknown or of another type; undefined counts as not given */
+/**
+ * @throws ImgctlError usage: an option is unknown or of another type; undefined counts as not given
+ */
 export function checkOptions(
   given: object | null,
   what: string,

@@ -1,4 +1,4 @@
-// A Model Context Protocol server on standard input and output, whose tools call commands of imgctl.
+// A Model Context Protocol server on stdin and stdout, whose tools call commands of imgctl.
 
 import { PassThrough, type Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -51,8 +51,7 @@ const MAX_TEXT = 39_700;
 const MAX_REQUEST = 8 * 2 ** 20;
 
 /**
- * Serves until the client closes the input or no longer reads. Calls that run at the end of the input
- * are answered.
+ * Serves until the client closes the input, and answers calls that run then, or no longer reads.
  * @throws ImgctlError failed: a request is too large
  */
 export async function serve(options: ServerOptions): Promise<void> {
@@ -87,7 +86,10 @@ export async function serve(options: ServerOptions): Promise<void> {
   });
 }
 
-/** Yields lines; the last one need not be complete. @throws ImgctlError failed: a line is too large */
+/**
+ * Yields lines; the last one need not be complete.
+ * @throws ImgctlError failed: a line is too large
+ */
 async function* linesOf(source: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let partial: Buffer[] = [];
   for await (const chunk of source) {
@@ -176,7 +178,10 @@ function wordsOf(tool: ToolName, { id, file, text, images = [] }: Given): readon
   return file === undefined ? [text ?? images] : [[file]];
 }
 
-/** Returns as JSON the messages and rows that fit. @param isAtLimit no more rows can be asked for */
+/**
+ * Returns as JSON the messages and rows that fit.
+ * @param isAtLimit no more rows can be asked for
+ */
 function answerText({ rows, total, messages }: ToolOutput, isAtLimit: boolean): string {
   const notes = fitting(messages.map(messageText), MAX_TEXT);
   const rowTexts = rows.map((row) => jsonText(row, 0));

@@ -13,17 +13,13 @@ export interface Column extends Traits {
 }
 
 interface Traits {
-  /**
-   * -q prints the first id alone. Part of an id is another id, so ids are not cut unless `cut` is set.
-   */
+  /** -q prints the first id alone. Ids are not cut unless `cut` is set: a part is another id. */
   readonly isId?: boolean;
   /** --time formats it. */
   readonly isTime?: boolean;
   /** Its words are green, yellow or red. */
   readonly isState?: boolean;
-  /**
-   * Where a table that is too wide cuts the texts [middle]. Times, states and numbers are never cut.
-   */
+  /** Where a table that is too wide cuts texts [middle]; never times, states and numbers. */
   readonly cut?: 'middle' | 'end';
   /** A table that is too wide hides columns with a number, the lowest first. */
   readonly hides?: number | undefined;

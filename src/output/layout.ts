@@ -210,8 +210,8 @@ function cutColumn(column: TableColumn, width: number, unicode: boolean): TableC
 const MAX_COMPARED = 200;
 
 /**
- * Returns how many cells of the start stay when texts are cut, so that most of them still differ, also
- * without their numbers. In 21 cells, debian-12-generic-amd64-20250501.ova and the same of
+ * Returns how many cells of the start stay when texts are cut, so that most of them still differ,
+ * also without their numbers. In 21 cells, debian-12-generic-amd64-20250501.ova and the same of
  * genericcloud are both debian-1…20250501.ova with the usual 8 cells, and differ from 18 cells on.
  */
 function headFor(texts: readonly string[], width: number, unicode: boolean): number {

@@ -11,8 +11,8 @@ const CTRL_W = '\u0017';
 const CTRL_BACKSLASH = '\u001c';
 
 /**
- * The beginning of a sequence that a key sends, and a whole one: ECMA-48's CSI (`\e[1;5C`), SS3 (`\eOP`)
- * and F1 to F5 of the Linux console (`\e[[A`).
+ * The beginning of a sequence that a key sends, and a whole one: ECMA-48's CSI (`\e[1;5C`), SS3
+ * (`\eOP`) and F1 to F5 of the Linux console (`\e[[A`).
  */
 const SEQUENCE_SO_FAR = /^\u001b(?:\[(?:\[|[ -?]{0,30})|O)?$/;
 const WHOLE_SEQUENCE = /^\u001b(?:\[(?:\[[A-E]|[ -?]{0,30}[@-Z\\-~])|O[ -~])$/;
@@ -21,8 +21,8 @@ const WHOLE_SEQUENCE = /^\u001b(?:\[(?:\[[A-E]|[ -?]{0,30}[@-Z\\-~])|O[ -~])$/;
 const MAX_ATTEMPTS = 3;
 
 /**
- * Prompts on stderr, or on the terminal if stderr is redirected, and reads a line from the terminal.
- * @throws ImgctlError interrupted (Ctrl-C), quit (Ctrl-\\), hangup, or usage: no terminal or no input
+ * Prompts on stderr, or on the terminal if stderr is redirected, and reads a line.
+ * @throws ImgctlError interrupted (Ctrl-C), quit (Ctrl-\\), hangup, usage: no terminal, no input
  */
 export async function ask(
   io: Io,

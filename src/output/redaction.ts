@@ -11,7 +11,7 @@ const MIN_UNUSUAL = 8;
 /** A limit may cut a secret anywhere: this many characters of it are masked before such a mark. */
 const MIN_CUT = 3;
 
-/** Others may cut without a mark: this many characters at the start of a secret are masked alone. */
+/** Others cut without a mark: this many characters of the start of a secret are masked alone. */
 const MIN_HEAD = 12;
 
 interface Needle {
@@ -117,8 +117,8 @@ const CUT = /(?:\\(?:u[\da-f]{0,3})?|\ufffd?(?:%[\da-f]{0,2}){0,4}|&#?\w{0,8})�
 const MAX_ESCAPE = '\ufffd%f0%9f%98%8'.length;
 
 /**
- * Returns where the mark of a cut is, if it or the escape that it cuts begins between two places. The
- * secret `hunt%er` seems to go on to the `%` of `hunt%2…`, so places before the last one count too.
+ * Returns where the mark of a cut is, if it or the escape that it cuts begins between two places.
+ * The secret `hunt%er` seems to go on to the `%` of `hunt%2…`, so earlier places count too.
  */
 function findMark(text: string, from: number, to: number): number | undefined {
   for (let at = to; at >= from; at -= 1) {

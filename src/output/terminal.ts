@@ -14,7 +14,7 @@ export interface Terminal {
   readonly unicode: boolean;
 }
 
-/** For colour, --color counts before NO_COLOR, FORCE_COLOR and TERM=dumb; empty variables are unset. */
+/** For colour, --color counts before NO_COLOR, FORCE_COLOR and TERM=dumb. Empty means unset. */
 export function decideTerminal(sink: Sink, env: Io['env'], color: ColorChoice = 'auto'): Terminal {
   const dumb = env.TERM === 'dumb';
   const width = sink.isTTY && Number(sink.columns) > 0 ? sink.columns : undefined;

@@ -6,8 +6,8 @@ import { stringify, yieldToEventLoop } from '../json.ts';
 /** Needs no escapes, and has as many cells as characters. */
 export const ASCII = /^[ -~]*$/;
 
-// DEL, C1 controls, line separators, marks that reorder text, invisible characters, lone surrogates.
-// Not joiners and variation selectors, which emoji and many scripts need.
+// DEL, C1 controls, line separators, marks that reorder text, invisible characters, lone
+// surrogates. Not joiners and variation selectors, which emoji and many scripts need.
 const BEYOND_C0 =
   '\\u007f-\\u009f\\u00ad\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180e\\u200b\\u200e\\u200f\\u2028-\\u202e' +
   '\\u2060-\\u206f\\u3164\\ud800-\\udfff\\ufeff\\uffa0\\ufff0-\\ufffb\\ufffe\\uffff' +

@@ -16,7 +16,10 @@ export function usualHead(width: number): number {
   return Math.max(MIN_HEAD, Math.ceil((width - 1) / 3));
 }
 
-/** Cuts a text in the middle to fit `width` cells. @param start cells of its start that stay, if they fit */
+/**
+ * Cuts a text in the middle to fit.
+ * @param start cells of its start that stay, if they fit
+ */
 export function cutMiddle(
   text: string,
   width: number,

@@ -18,7 +18,7 @@ const NUMBER: ScalarTag = {
     ),
 };
 
-/** A text needs no quotes only if it is ASCII: parsers differ in tabs, U+0085 and U+2028, and in `=`. */
+/** Only ASCII needs no quotes: parsers differ in tabs, U+0085 and U+2028, and in `=`. */
 const UNQUOTED = /^(?!=$)[ -~]*$/;
 
 export function yamlText(value: unknown): string {
