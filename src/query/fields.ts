@@ -34,7 +34,7 @@ export type ImageRecord = Readonly<Record<string, unknown>>;
 
 export type FieldValue = number | boolean | string | null;
 
-/** Returns the value as its field's kind ("12" as 12, 1 as true) if possible, else as text; null for objects. */
+/** Returns the value as its field's kind ("12" as 12, 1 as true) or as text; null for objects. */
 export function readValue(image: ImageRecord, field: Field): FieldValue {
   const raw = Object.hasOwn(image, field) ? image[field] : null;
   const kind = kindOf(field);
@@ -55,13 +55,12 @@ export function parseValue(text: string, kind: FieldKind): number | boolean | st
   return isInteger && Number.isSafeInteger(Number(text)) ? Number(text) : text;
 }
 
-/** Compares null, which is first, numbers (false as 0, true as 1), and text by code point, which is last. */
+/** Compares null, the first, numbers (false as 0, true as 1), and text by code point, the last. */
 export function compareValues(left: FieldValue, right: FieldValue): number {
   if (left === right) return 0;
   if (left === null || right === null) return left === null ? -1 : 1;
-  if (typeof left === 'string' && typeof right === 'string') return compareText(left, right);
-  if (typeof left === 'string' || typeof right === 'string')
-    return typeof left === 'string' ? 1 : -1;
+  if (typeof left === 'string') return typeof right === 'string' ? compareText(left, right) : 1;
+  if (typeof right === 'string') return -1;
   return Number(left) - Number(right);
 }
 

@@ -19,7 +19,7 @@ export function signHint(name: string, sign: string, value: string, valid: strin
   return `did you mean ${anchored(name, value) ?? shellQuote(filter)}?`;
 }
 
-/** Returns the filter for a text with the anchors of a regular expression; undefined if it has none. */
+/** Returns `name,like,ubuntu%` for ^ubuntu; undefined for a text without anchors. */
 export function anchored(field: string, text: string): string | undefined {
   const [, start, part = '', end] = /^(\^?)([\w-]+)(\$?)$/.exec(text) ?? [];
   if (!start && !end) return undefined;
@@ -27,7 +27,8 @@ export function anchored(field: string, text: string): string | undefined {
 }
 
 const TIMES =
-  'use 2024-01-31, 2024-01-31T12:00:00Z, 30d (units: s, m, h, d, w or y) or 2018-07-18 Wed 15:36:49 EDT';
+  'use 2024-01-31, 2024-01-31T12:00:00Z, 30d (units: s, m, h, d, w or y) ' +
+  'or 2018-07-18 Wed 15:36:49 EDT';
 
 export function timeHint(text: string): string {
   const meant = ageInWords(text);

@@ -9,8 +9,9 @@ import { parseTime, type Time, timeDifference } from './timestamp.ts';
 export type Test<Subject> = (subject: Subject) => boolean;
 
 /**
- * A missing value or null matches only `eq,null`, `ne` with anything else and the operators that negate. A time in an
- * unknown zone, or one that cannot be read, matches if any instant that it may mean does.
+ * A missing value or null matches only `eq,null`, `ne` with anything else and the operators that
+ * negate. A time in an unknown zone, or one that cannot be read, matches if any instant that it may
+ * mean does.
  */
 export function filterPredicate(filter: Filter): Test<ImageRecord> {
   const test = valueTest(filter);

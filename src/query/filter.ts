@@ -51,23 +51,21 @@ export function equals(field: Field, value: string | number): Filter {
   return { text, field, operator: 'eq', operands: [{ text: `${value}`, value }] };
 }
 
-export function like(field: Field, pattern: string): Filter {
-  const text = `${field},like,${pattern}`;
-  return { text, field, operator: 'like', operands: [{ text: pattern, value: pattern }] };
-}
-
-export function notLike(field: Field, pattern: string): Filter {
-  return { ...like(field, pattern), operator: 'notlike', text: `${field},notlike,${pattern}` };
+/** Returns the filter `name,like,%.ova` or `name,notlike,%.ova`. */
+export function patterned(field: Field, operator: 'like' | 'notlike', pattern: string): Filter {
+  const operands = [{ text: pattern, value: pattern }];
+  return { text: `${field},${operator},${pattern}`, field, operator, operands };
 }
 
 export function contains(field: Field, part: string): Filter {
-  if (SIGN_AT_START.test(part)) return like(field, `%${part}%`);
+  if (SIGN_AT_START.test(part)) return patterned(field, 'like', `%${part}%`);
   const operands = [{ text: part, value: part }];
   return { text: `${field}~${part}`, field, operator: 'contains', operands };
 }
 
 /**
- * Returns the filter for a file that other machines read: local times as instants, so perhaps as two filters.
+ * Returns the filter for a file that other machines read: local times as instants, so perhaps as
+ * two filters.
  * @throws ImgctlError usage: != or `in` with a local time
  */
 export function portableTexts({ text, field, operator, operands }: Filter): string[] {

@@ -4,6 +4,8 @@
 export interface FoundVersion {
   readonly text: string;
   readonly start: number;
+  /** The index behind its last character. */
+  readonly end: number;
   readonly isHash: boolean;
 }
 
@@ -50,8 +52,8 @@ const DATE_WITH_LETTERS =
   /^\d{0,2}[a-f]*20\d\d(?:(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01])?)?(?:[a-f]+\d*)?$/;
 
 /**
- * True for 7 to 40 hexadecimal digits, such as a383732, and behind git's g, such as g1234567. False for what people write
- * as dates, and for numbers with a letter: 1234567, 151046b, b12345678.
+ * True for 7 to 40 hexadecimal digits, such as a383732, and behind git's g, such as g1234567.
+ * False for what people write as dates, and for numbers with a letter: 1234567, 151046b, b12345678.
  */
 export function isHash(text: string): boolean {
   const hex = text.replace(/^g/, '');
@@ -79,8 +81,9 @@ function makePatterns() {
 }
 
 /**
- * Returns the versions of a name, from the left. Hidden words are masked by spaces and hashes by marks, so that the
- * rest is found where it stands: of `a-amd64-g1234567-2`, the versions of `a-      -########-2` are g1234567 and 2.
+ * Returns the versions of a name, from the left. Hidden words are masked by spaces and hashes by
+ * marks, so that the rest is found where it stands: `a-amd64-g1234567-2` becomes
+ * `a-      -########-2`, where # is a mark, and has the versions g1234567 and 2.
  */
 export function findVersions(name: string): FoundVersion[] {
   patterns ??= makePatterns();
@@ -94,7 +97,7 @@ export function findVersions(name: string): FoundVersion[] {
     // Finds this one, as no digit is between two versions; matchAll would take longer.
     const start = masked.indexOf(found, end);
     end = start + found.length;
-    versions.push({ text: name.slice(start, end), start, isHash: found.startsWith(MARK) });
+    versions.push({ text: name.slice(start, end), start, end, isHash: found.startsWith(MARK) });
   }
   return versions;
 }

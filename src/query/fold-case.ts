@@ -1,6 +1,6 @@
 // Text compared regardless of case and Unicode form.
 
-/** The time of normalize grows with the square of the length, so it is spared for what is no name. */
+/** No name is longer, and the time of normalize grows with the square of the length. */
 const MAX_NORMALIZED = 1_000;
 
 /** Texts that look the same are equal, whatever their Unicode form. */
@@ -12,9 +12,9 @@ export function normalize<Value>(value: Value): Value | string {
 const NON_ASCII = /[\x80-\uffff]/;
 
 /**
- * Returns the text in lower case. The upper case of some letters is ASCII, such as SS for ß: a service would not find
- * strasse in straße. The lower case of two others is ASCII, so they stay. A Greek sigma has another form at the end of
- * a word.
+ * Returns the text in lower case. The upper case of some letters is ASCII, such as SS for ß: a
+ * service would not find strasse in straße. The lower case of two others is ASCII, so they stay. A
+ * Greek sigma has another form at the end of a word.
  */
 export function foldCase(text: string): string {
   const lower = NON_ASCII.test(text)

@@ -1,4 +1,4 @@
-// Local time, in the zone of this machine: its offsets, which instants a local time means, and whether it was used.
+// Local time, in the zone of this machine: offsets, the instants that it means, and its use.
 
 import { DAY, MINUTE } from './timestamp.ts';
 
@@ -29,9 +29,9 @@ export function withOffset(instant: number): string {
 }
 
 /**
- * Returns when a local time begins and ends, which is given as if it were UTC. The minute 02:30 in Berlin:
+ * Returns when a local time begins and ends. It is given as if it were UTC. 02:30 in Berlin:
  * - of 2026-07-01, from 00:30Z to 00:31Z;
- * - of 2026-10-25, when clocks show it twice, from the first beginning to the last end: 00:30Z to 01:31Z;
+ * - of 2026-10-25, when clocks show it twice, from the first to the last: 00:30Z to 01:31Z;
  * - of 2026-03-29, when clocks skip it, empty and at the end of the gap: 01:00Z.
  */
 export function localSpan(utc: number, length: number): { at: number; end: number } {

@@ -6,7 +6,7 @@ import { foldCase, normalize } from './fold-case.ts';
 /** The places of a name, each with its versions, each with its parts. */
 export type Places = readonly (readonly Parts[])[];
 
-/** The numbers of a version, without zeros before them, and its letters: 7, 0, u, 3. Of a hash, only HASH. */
+/** The numbers of a version without zeros before them, and its letters: 7, 0, u, 3; or HASH. */
 type Parts = readonly string[];
 
 /** A hash has a place, but no order. */
@@ -44,7 +44,7 @@ export class Name {
     return this.#words.join('#') + this.#extension;
   }
 
-  /** Equal for names of one series: their words, with # for each place between words: `app # amd64`. */
+  /** Equal for names of one series: their words, and # for each place between: `app # amd64`. */
   get seriesKey(): string {
     const words = foldCase(this.#words.join(MARK)).match(WORDS_AND_MARKS) ?? [];
     // Versions at the end make no other series.
@@ -64,8 +64,8 @@ export class Name {
   }
 
   /**
-   * Returns a key of where the first of these versions is compared: 12 at 0.0, SP05 at 0.0sp, 2024 at 0.1, 2 at 1.0.
-   * Undefined if the name has none.
+   * Returns a key of where the first version of this kind is compared, if there is one: v12 at 0.0,
+   * SP05 at 0.0sp, 2024 at 0.1, 2 at 1.0.
    */
   positionOf(isMeant: (version: FoundVersion) => boolean): string | undefined {
     for (const [place, { versions }] of this.#places.entries()) {
@@ -88,13 +88,13 @@ interface Place {
   readonly versions: FoundVersion[][];
 }
 
-/** Divides a name into places and the rest behind them. Letters go on with the version before: 12-sp5 is 12sp5. */
+/** Divides a name into its places and what is behind them. 12-sp5 is one version, as 12sp5 is. */
 function divide(stem: string): { readonly places: readonly Place[]; readonly rest: string } {
   const places: Place[] = [];
   let end = 0;
   for (const found of findVersions(stem)) {
     const before = stem.slice(end, found.start);
-    end = found.start + found.text.length;
+    end = found.end;
     const place = places.at(-1);
     if (!place || /[\p{L}\p{N}]/u.test(before)) places.push({ before, versions: [[found]] });
     else if (lettersOf(found)) place.versions.at(-1)?.push(found);

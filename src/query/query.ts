@@ -32,6 +32,8 @@ export function parseQuery(
   });
 }
 
+type QueryParts = Partial<Pick<Query, 'words' | 'filters' | 'sorts'>>;
+
 /** An immutable query. An image must match every word and filter. */
 export class Query {
   readonly words: readonly string[];
@@ -45,11 +47,7 @@ export class Query {
   readonly #timeSorts: readonly Field[];
 
   /** @throws ImgctlError usage: a word is empty */
-  constructor({
-    words = [],
-    filters = [],
-    sorts = [],
-  }: Partial<Pick<Query, 'words' | 'filters' | 'sorts'>>) {
+  constructor({ words = [], filters = [], sorts = [] }: QueryParts) {
     this.words = words;
     this.filters = filters;
     this.sorts = sorts;
@@ -69,7 +67,7 @@ export class Query {
     return this.conditions.length + this.sorts.length === 0;
   }
 
-  /** True if the service can apply all of it: it takes one filter and one sort key (service.md section 4.3). */
+  /** True if the service can apply all of it: one filter and one sort key (section 4.3). */
   get isForService(): boolean {
     const { words, filters, sorts } = this;
     if (words.length > 0 || filters.length > 1 || sorts.length > 1) return false;
@@ -92,11 +90,8 @@ export class Query {
 
   /** Returns the unknown zone that decides whether an image matches, or undefined. */
   decidingZone(image: ImageRecord): string | undefined {
-    for (const findZone of this.#zoneFinders) {
-      const zone = findZone(image);
-      if (zone !== undefined) return zone;
-    }
-    return undefined;
+    const [zone] = this.#zoneFinders.flatMap((findZone) => findZone(image) ?? []);
+    return zone;
   }
 
   /** Returns the unknown zones of the times by which an image is sorted. */

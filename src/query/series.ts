@@ -28,7 +28,7 @@ export interface RankedImage<Row extends ImageRecord> {
 interface Entry<Row extends ImageRecord = ImageRecord> {
   readonly image: Row;
   readonly places: Places;
-  /** Which versions of the name the words mean: 8 is the first one of web-8.1-3, the second one of web-7.2-8. */
+  /** Which versions the words mean: 8 is the first one of web-8.1-3, the second one of web-7-8. */
   readonly match: string;
   /** Read if it is needed; null if it cannot be read. */
   created?: Time | null;
@@ -86,15 +86,16 @@ export class SeriesIndex<Row extends ImageRecord> {
     });
   }
 
-  /** Returns a series in which the words mean different versions. @param others the newest for each other match */
+  /** Returns a series in which the words mean different versions; for each, the newest image. */
   #unclearSeries(newest: Entry<Row>, others: readonly Entry<Row>[]): Series<Row> {
     const names = [newest, ...others].map(({ image }) => readName(nameOf(image)));
     const words = this.#words.filter(({ positionIn }) => {
       return new Set(names.map((name) => positionIn?.(name))).size > 1;
     });
     const pattern = patternOf(newest);
-    const subject = `${words.map(({ text }) => text).join(' and ')} match${words.length === 1 ? 'es' : ''}`;
-    const problem = `${subject} different numbers in ${pattern}`;
+    const texts = words.map(({ text }) => text).join(' and ');
+    const verb = words.length === 1 ? 'matches' : 'match';
+    const problem = `${texts} ${verb} different numbers in ${pattern}`;
     return { pattern, newest: newest.image, rivals: others.map(({ image }) => image), problem };
   }
 
@@ -147,7 +148,7 @@ function seriesOf<Row extends ImageRecord>(
   return { pattern, newest: newest.image, rivals, problem };
 }
 
-/** Why the newest image by version may not be the newest; the first doubt that has rivals counts. */
+/** Why the newest image by version may not be the newest. The first doubt with rivals counts. */
 const DOUBTS = [
   { rivalsOf: incomparable, what: 'the versions in', why: 'cannot be compared' },
   { rivalsOf: releasesBesidePreRelease, what: 'the newest of', why: 'is a pre-release' },
@@ -155,8 +156,8 @@ const DOUBTS = [
 ] as const;
 
 /**
- * Returns the images of which it takes a guess to say that they are older: 999 beside the newest, 10000. It takes none
- * if 1000 is there too, as 1000 is surely older than 10000, and 999 than 1000.
+ * Returns the images of which it takes a guess to say that they are older: 999 beside 10000, the
+ * newest. It takes none if 1000 is there too: it is surely older than 10000, and 999 than 1000.
  */
 function incomparable<Each extends Entry>(newest: Each, all: readonly Each[]): readonly Each[] {
   const isDoubtful = ({ places }: Each) => isGuess(newest.places, places);
@@ -170,11 +171,12 @@ function incomparable<Each extends Entry>(newest: Each, all: readonly Each[]): r
   return found;
 }
 
-/** True for 999 beside 1000, but not for 1.2 beside 2, which have other numbers of parts. @param newer by compareAges */
+/** True for 999 beside 1000, but not for 21H2 beside 999, which is written in another form. */
 function isSurelyOlder(older: Entry, newer: Entry): boolean {
   const hasSameForm = older.places.flat(2).length === newer.places.flat(2).length;
   return hasSameForm && !isGuess(newer.places, older.places);
 }
+
 function releasesBesidePreRelease<Each extends Entry>(
   newest: Each,
   all: readonly Each[],
@@ -183,7 +185,7 @@ function releasesBesidePreRelease<Each extends Entry>(
   return all.filter(({ places }) => !isPreRelease(places));
 }
 
-/** Returns the image that is the newest if the years in dates such as 31-01-2024 count first, if it is another one. */
+/** Returns the image that is the newest if years count first in dates such as 31-01-2024. */
 function newestByYear<Each extends Entry>(newest: Each, all: readonly Each[]): readonly Each[] {
   const yearFirst = yearFirstIn(all.map(({ image }) => nameOf(image)));
   const name = nameOf(newest.image);
@@ -213,7 +215,7 @@ function compareAges(left: Entry, right: Entry): number {
   return compareValues(readValue(left.image, 'id'), readValue(right.image, 'id'));
 }
 
-/** True if neither the versions nor the times say that the first image is newer. @param older by compareAges, or as old */
+/** True if neither the versions nor the times say that the newest image is newer than the older. */
 function isEquallyNew(newest: Entry, older: Entry): boolean {
   if (compareVersions(newest.places, older.places) !== 0) return false;
   const [created, before] = [createdOn(newest), createdOn(older)];
@@ -239,8 +241,8 @@ function patternOf({ image }: Entry): string {
 }
 
 /**
- * Compares two images of which the user has to choose one, also of different series: releases are before pre-releases,
- * then newer versions before older ones, dates by their year.
+ * Compares two images of which the user has to choose one, also of different series: releases are
+ * before pre-releases, then newer versions before older ones, dates by their year.
  */
 export function compareChoices(left: ImageRecord, right: ImageRecord): number {
   const names = [nameOf(left), nameOf(right)];
@@ -251,12 +253,13 @@ export function compareChoices(left: ImageRecord, right: ImageRecord): number {
   return compareVersions(other, one);
 }
 
-/** Returns numbers in the order of series and versions: greater for newer images, null without a name. */
+/** Returns numbers in the order of series, then of versions, the oldest first; null for no name. */
 export function versionRanks(images: readonly ImageRecord[]): (number | null)[] {
   const index = new SeriesIndex<ImageRecord>();
   for (const image of images) index.add(image);
   const ranked = index.rankedImages();
   const ranks = new Map<ImageRecord, number>();
+  // No rank is greater than the number of images, so each series has ranks of its own.
   for (const { image, seriesNumber, rank } of ranked) {
     ranks.set(image, ranked.length * (seriesNumber + 1) - rank);
   }

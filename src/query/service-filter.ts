@@ -13,13 +13,13 @@ export interface ServiceFilter {
   readonly part: string | undefined;
 }
 
-/** The kinds and operators for which services agree: not on times, booleans and the order of texts. */
+/** What services agree about. They do not about times, booleans and the order of texts. */
 const SENT: Readonly<Record<string, readonly Operator[]>> = {
   text: ['eq', 'in', 'like', 'contains'],
   number: ['eq', 'in', 'lt', 'le', 'gt', 'ge'],
 };
 
-/** Returns undefined if a service may lose images. Of a `like`, whether it does is still to be proved. */
+/** Returns undefined if a service may lose images. Whether it does with `like` is to be proved. */
 export function serviceFilter({ field, operator, operands }: Filter): ServiceFilter | undefined {
   if (!SENT[kindOf(field)]?.includes(operator)) return undefined;
   const texts = operands.map(({ text }) => text);
@@ -35,7 +35,7 @@ export function serviceFilter({ field, operator, operands }: Filter): ServiceFil
   return isPlain(text) ? { field, operator, text, part: undefined } : undefined;
 }
 
-/** Returns the filter for what contains a text, in the only form that is sent; undefined for special characters. */
+/** Returns the only `like` that is sent; undefined for a text with special characters. */
 export function likeFilter(field: Field, part: string): ServiceFilter | undefined {
   const text = `${field},like,%${part}%`;
   // Some databases take brackets and backslashes as part of a pattern.
@@ -46,7 +46,7 @@ export function likeFilter(field: Field, part: string): ServiceFilter | undefine
 /** Servers and proxies reject longer URLs; a list of ids may have thousands. */
 const MAX_URL_BYTES = 4_000;
 
-/** True for ASCII without `;`, at which some services divide a filter, if the URL is not too long. */
+/** True for ASCII without `;`, where some services divide a filter, if the URL is short enough. */
 function isPlain(filter: string): boolean {
   const length = new URLSearchParams({ filter }).toString().length;
   return /^[ -:<-~]*$/.test(filter) && length <= MAX_URL_BYTES;

@@ -7,7 +7,6 @@ import {
   compareValues,
   FIELDS,
   type Field,
-  type FieldValue,
   type ImageRecord,
   kindOf,
   readValue,
@@ -64,7 +63,8 @@ function meantSort(text: string): string | undefined {
 }
 
 /**
- * Sorts stably, as compareValues does. Times count as instants: in an unknown zone as UTC, unreadable ones as missing.
+ * Sorts stably, as compareValues does. Times count as instants: in an unknown zone as UTC,
+ * unreadable ones as missing.
  */
 export function sortImages<Row extends ImageRecord>(
   images: readonly Row[],
@@ -86,7 +86,7 @@ export function sortImages<Row extends ImageRecord>(
 }
 
 /** Returns what a field is sorted by. */
-export function ranksOf(images: readonly ImageRecord[], field: Field): FieldValue[] {
+export function ranksOf(images: readonly ImageRecord[], field: Field) {
   const isTime = kindOf(field) === 'time';
   return images.map((image) => {
     const value = readValue(image, field);

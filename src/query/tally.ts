@@ -1,20 +1,27 @@
-// Counts what a query found: the images of each condition while nothing has matched, and times in unknown zones.
+// Counts the images of each condition while nothing has matched, and times in unknown zones.
 
 import { type ImageRecord, nameOf } from './fields.ts';
-import type { Query } from './query.ts';
+import type { Condition, Query } from './query.ts';
 import { UNREADABLE } from './timestamp.ts';
 import { parseWord, type Word } from './word.ts';
+
+/** A condition, and what was seen of it while nothing matched all conditions. */
+interface Counted extends Condition {
+  /** The images that it matches alone. */
+  readonly images: Set<unknown>;
+  /** The word with a dot in its digits, at each place. */
+  readonly dottedForms: readonly Word[];
+}
 
 export class Tally {
   /** False if a filter of the service left some images out. */
   hasSeenAll = true;
-  /** Words with a dot in their digits, such as 22.04 for 2204, with which one of the images would match. */
+  /** Words with a dot in their digits with which one of the images would match: 22.04 for 2204. */
   dotted: readonly string[] = [];
   readonly #query: Query;
-  /** True until an image matches all conditions; the images of each are counted until then. */
+  readonly #conditions: readonly Counted[];
+  /** True until an image matches. */
   #isEmpty = true;
-  readonly #imagesOfCondition: readonly Set<unknown>[];
-  readonly #dottedForms: readonly (readonly Word[])[];
   /** The images with times in unknown zones, and these zones. */
   readonly #uncertain = new Set<unknown>();
   readonly #zones = new Set<string>();
@@ -22,11 +29,16 @@ export class Tally {
 
   constructor(query: Query) {
     this.#query = query;
-    this.#imagesOfCondition = query.conditions.map(() => new Set());
-    this.#dottedForms = query.conditions.map(({ word }) => (word ? dottedForms(word.text) : []));
+    this.#conditions = query.conditions.map((condition) => {
+      const dottedForms = formsWithDot(condition.word?.text ?? '');
+      return { ...condition, images: new Set(), dottedForms };
+    });
   }
 
-  /** Watches images as they come, also those that do not match, some perhaps again. @param filter of the service */
+  /**
+   * Watches images as they come, also those that do not match, some perhaps again.
+   * @param filter of the service
+   */
   see(images: readonly ImageRecord[], filter?: string): void {
     this.hasSeenAll = filter === undefined;
     if (!this.#isEmpty && !this.#query.readsTimes) return;
@@ -50,40 +62,30 @@ export class Tally {
   }
 
   #countAlone(image: ImageRecord): void {
-    const missed: number[] = [];
-    for (const [index, { test }] of this.#query.conditions.entries()) {
-      if (test(image)) this.#imagesOfCondition[index]?.add(image.id ?? image);
-      else missed.push(index);
+    const missed: Counted[] = [];
+    for (const condition of this.#conditions) {
+      if (condition.test(image)) condition.images.add(image.id ?? image);
+      else missed.push(condition);
     }
-    if (this.dotted.length === 0) this.dotted = this.#dottedFor(image, missed);
-  }
-
-  /** Returns forms with dots that match the image, one for each of these conditions, or none. */
-  #dottedFor(image: ImageRecord, missed: readonly number[]): string[] {
-    const found: string[] = [];
-    for (const index of missed) {
-      const form = this.#dottedForms[index]?.find(({ matches }) => matches(nameOf(image)));
-      if (form === undefined) return [];
-      found.push(form.text);
-    }
-    return found;
+    if (this.dotted.length > 0) return;
+    const name = nameOf(image);
+    const found = missed.flatMap(({ dottedForms }) => {
+      return dottedForms.find(({ matches }) => matches(name))?.text ?? [];
+    });
+    if (found.length === missed.length) this.dotted = found;
   }
 
   /** Returns how many images each condition matches alone. */
   counts(): { text: string; count: number }[] {
-    const { conditions } = this.#query;
-    return conditions.map(({ text }, index) => {
-      return { text, count: this.#imagesOfCondition[index]?.size ?? 0 };
-    });
+    return this.#conditions.map(({ text, images }) => ({ text, count: images.size }));
   }
 
   zoneWarning(): string | undefined {
     const { size } = this.#uncertain;
     if (size === 0) return undefined;
-    const images = size === 1 ? '1 image has times' : `${size} images have times`;
+    const [images, they] = size === 1 ? ['image has', 'it is'] : ['images have', 'they are'];
     const zones = [...this.#zones].sort().join(', ');
-    const subject = size === 1 ? 'it is' : 'they are';
-    return `${images} in an unknown zone (${zones}); ${subject} ${this.#treatment()}`;
+    return `${size} ${images} times in an unknown zone (${zones}); ${they} ${this.#treatment()}`;
   }
 
   #treatment(): string {
@@ -92,8 +94,8 @@ export class Tally {
   }
 }
 
-/** Returns the word with a dot at each place between its digits: 2.204, 22.04 and 220.4 for 2204. */
-function dottedForms(word: string): Word[] {
+/** Returns 2.204, 22.04 and 220.4 for 2204; nothing for a word whose digits are apart. */
+function formsWithDot(word: string): Word[] {
   const [, before = '', digits = '', after = ''] = /^(\D*)(\d{2,8})(\D*)$/.exec(word) ?? [];
   const places = [...digits].slice(1).map((_, at) => at + 1);
   return places.map((at) =>

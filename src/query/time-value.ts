@@ -25,7 +25,7 @@ export interface Span extends Time {
   readonly dependsOn: 'zone' | 'now' | undefined;
 }
 
-/** Parses what parseTime does, ages such as `30d` or `-30d`, `+1d`, and ISO 8601 without an offset as local time. */
+/** Parses what parseTime does, ages such as `30d`, `-30d` and `+1d`, and ISO 8601 as local time. */
 export function parseTimeValue(text: string, now: number): Span | undefined {
   const [, sign, amount, unit = ''] = RELATIVE.exec(text) ?? [];
   if (amount !== undefined) {
@@ -50,15 +50,16 @@ function lengthOf(clock: string): number {
   return clock.length > 5 ? SECOND : MINUTE;
 }
 
-/** How other programs write ages: the days of a month, or the unit that begins the word. */
-const AGE_IN_WORDS =
-  /^(?:last |past )?(\d{1,4})? ?(?:(mo|month)|(s)ec(?:ond)?|(m)in(?:ute)?|(h)(?:ou)?r|(?:to|yester)?(d)ay|(w)(?:ee)?k|(y)(?:ea)?r|([smhdwy]))s?(?: ago)?$/i;
+const UNIT_WORDS =
+  'sec|second|min|minute|hr|hour|day|today|yesterday|wk|week|mo|month|yr|year|[smhdwy]';
+const AGE_IN_WORDS = new RegExp(`^(?:last |past )?(\\d{0,4}) ?(${UNIT_WORDS})s?(?: ago)?$`);
 
-/** Returns the age that such words mean: 1d for yesterday, 30d for 1month, 2w for 2 weeks ago. */
+/** Returns what an age in words means: 1d for yesterday, 30d for 1month, 2w for 2 weeks ago. */
 export function ageInWords(text: string): string | undefined {
-  const [found, amount = '1', month, ...units] =
-    AGE_IN_WORDS.exec(text.replace(/[\s_-]+/g, ' ')) ?? [];
-  if (found === undefined) return undefined;
-  if (month) return `${30 * Number(amount)}d`;
-  return `${Number(amount)}${units.find(Boolean)?.toLowerCase()}`;
+  const words = text.toLowerCase().replace(/[\s_-]+/g, ' ');
+  const [, amount, unit] = AGE_IN_WORDS.exec(words) ?? [];
+  if (unit === undefined) return undefined;
+  const count = Number(amount || 1);
+  if (unit.startsWith('mo')) return `${30 * count}d`;
+  return `${count}${unit.endsWith('day') ? 'd' : unit.charAt(0)}`;
 }

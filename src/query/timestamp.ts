@@ -16,12 +16,12 @@ export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
 /**
- * Hours east of UTC: the North American zones of RFC 2822, and abbreviations with one meaning since 2000. So there is
- * no IST, BST, AST or MSK; CST is also China's.
+ * Hours east of UTC: the North American zones of RFC 2822, and abbreviations with one meaning since
+ * 2000. So there is no IST, BST, AST or MSK; CST is also China's.
  */
 const ZONES =
-  'UTC+0 GMT+0 Z+0 WET+0 WEST+1 CET+1 WAT+1 CEST+2 EET+2 CAT+2 SAST+2 EEST+3 EAT+3 PKT+5 WIB+7 WITA+8 ' +
-  'HKT+8 AWST+8 WIT+9 JST+9 ACST+9.5 AEST+10 ACDT+10.5 AEDT+11 NZST+12 NZDT+13 ' +
+  'UTC+0 GMT+0 Z+0 WET+0 WEST+1 CET+1 WAT+1 CEST+2 EET+2 CAT+2 SAST+2 EEST+3 EAT+3 PKT+5 WIB+7 ' +
+  'WITA+8 HKT+8 AWST+8 WIT+9 JST+9 ACST+9.5 AEST+10 ACDT+10.5 AEDT+11 NZST+12 NZDT+13 ' +
   'HST-10 AKST-9 AKDT-8 PST-8 PDT-7 MST-7 MDT-6 CST-6 CDT-5 EST-5 EDT-4';
 const MINUTES_EAST = new Map(
   ZONES.split(' ').map((zone) => {
@@ -40,7 +40,7 @@ export interface Time {
 /** Stands for the zone of a text that is no time. */
 export const UNREADABLE = 'unreadable';
 
-/** Parses the service's `2018-07-18 Wed 15:36:49 EDT` or ISO 8601. Returns undefined for anything else. */
+/** Parses the service's `2018-07-18 Wed 15:36:49 EDT`, or ISO 8601 with a zone. */
 export function parseTime(text: string): Time | undefined {
   const { utc, zone = 'none' } = parseTimeText(text);
   if (utc === undefined) return undefined;
@@ -49,7 +49,7 @@ export function parseTime(text: string): Time | undefined {
   return /^[A-Za-z]/.test(zone) ? { at: utc, unknownZone: zone } : undefined;
 }
 
-/** Parses a time to milliseconds since the epoch. Returns undefined if its zone is unknown: it never guesses. */
+/** Returns milliseconds since the epoch; undefined if the zone is unknown. */
 export function parseTimestamp(text: string): number | undefined {
   const time = parseTime(text);
   return time?.unknownZone === undefined ? time?.at : undefined;
@@ -66,7 +66,7 @@ const MAX_AHEAD = 14 * HOUR;
 /** Times closer than this may be in another order as texts. */
 export const ZONE_SPREAD = MAX_BEHIND + MAX_AHEAD;
 
-/** Returns the least and the greatest difference that two times can have; they differ if a zone is unknown. */
+/** Returns the least and the greatest difference that is possible; equal if the zones are known. */
 export function timeDifference(left: Time, right: Time): [least: number, greatest: number] {
   // Whatever the zone is, both times are in it.
   if (left.unknownZone === right.unknownZone) return [left.at - right.at, left.at - right.at];
@@ -85,7 +85,7 @@ function latest({ at, unknownZone }: Time): number {
 
 /** What a text says, before its zone is known. */
 interface TimeText {
-  /** As if the zone were UTC; undefined for a date or time that does not exist, also by its weekday. */
+  /** As if the zone were UTC; undefined if there is no such date, weekday or time. */
   readonly utc: number | undefined;
   /** `12:42`, `12:42:05` or `12:42:05.5` */
   readonly clock: string | undefined;

@@ -5,7 +5,7 @@ import type { Filter, Operator, PerOperator } from './filter.ts';
 import { filterPredicate } from './filter-predicate.ts';
 import { parseTime, UNREADABLE } from './timestamp.ts';
 
-/** Returns the zone of a time that is in an unknown one or cannot be read; undefined for all other values. */
+/** Returns the unknown zone of a time, or UNREADABLE; undefined for all other values. */
 export function unknownZone(image: ImageRecord, field: Field): string | undefined {
   const value = readValue(image, field);
   if (kindOf(field) !== 'time' || value === null) return undefined;
@@ -27,8 +27,9 @@ const OPPOSITES: PerOperator<Operator> = {
 export type ZoneFinder = (image: ImageRecord) => string | undefined;
 
 /**
- * Returns a function that finds the zone that decides whether an image matches; undefined if the filter is not of a time.
- * 12:00 IST may be before 11:00 UTC and may be after it: the image matches both `<` and its opposite, so IST decides.
+ * Returns a function that finds the zone that decides whether an image matches; undefined if the
+ * filter is not of a time. 12:00 IST may be before 11:00 UTC and may be after it: the image matches
+ * both `<` and its opposite, so IST decides.
  */
 export function decidingZoneFinder(filter: Filter): ZoneFinder | undefined {
   const { field, operator, operands } = filter;

@@ -3,7 +3,7 @@
 import { compareText } from './fields.ts';
 import { HASH, type Places } from './name.ts';
 
-/** Returns a number above 0 if the left name is newer, below 0 if it is older. Both are of one series. */
+/** Returns a number above 0 if the left of two names of a series is newer, below 0 if the right. */
 export function compareVersions(left: Places, right: Places): number {
   return firstDifference(left, right)?.order ?? 0;
 }
@@ -17,7 +17,7 @@ export function isGuess(left: Places, right: Places): boolean {
   return GUESSES.some((isNeeded) => isNeeded(older, newer));
 }
 
-/** When it takes a guess: what counts as older, what as newer, and what the newer one may be instead. */
+/** When it takes a guess: an older name, a newer one, and what the newer may be instead. */
 const GUESSES: readonly ((older: Side, newer: Side) => boolean)[] = [
   // 1-a383732, 1-1234567: a hash has no order.
   (older) => older.part === HASH,
@@ -35,14 +35,14 @@ const GUESSES: readonly ((older: Side, newer: Side) => boolean)[] = [
   (older, newer) => isBeforeNumber(older) && isBeforeNumber(newer),
   // win-32, win-64: the same version for another processor.
   (older, newer) => older.part === '32' && newer.part === '64',
-  // 21H2, 1909: a year and a month. 9.16, 992: release 9.9.2. But 10 is newer than 9, and 100 than 9.
+  // 21H2, 1909: a year and a month. 9.16, 992: release 9.9.2. But 10 and 100 are newer than 9.
   (older, newer) =>
     older.kind === NUMBER &&
     newer.part.length - older.part.length >= 2 &&
     (newer.part.length >= 4 || !endsPlace(older) || !endsPlace(newer)),
 ];
 
-/** What a name has from the part on where it first differs: of 7.0U3-15 beside 7.0.1, u, then 3, then 15. */
+/** What a name has from the first different part on: u, 3 and 15 of 7.0U3-15 beside 7.0.1. */
 interface Side {
   /** Empty if the name has no part there. */
   readonly part: string;
@@ -78,12 +78,15 @@ function hasDate({ part, partsAfter, versionsAfter }: Side): boolean {
   );
 }
 
-/** True for the r of 3.20-r5 beside 3.20.1-r0: only a number is between. But .0 may be omitted: 7.0U3 beside 7.0.0U1. */
+/**
+ * True for the r of 3.20-r5 beside 3.20.1-r0: only a number is between. But not for the u of 7.0U3
+ * beside 7.0.0U1, as .0 may be omitted.
+ */
 function goesOnWith(letters: string, { part, beginsPlace, partsAfter }: Side): boolean {
   return !beginsPlace && part !== '0' && partsAfter.includes(letters);
 }
 
-/** The first part that differs, by the indexes of its place, of the version there, and of the part in that. */
+/** Where two names differ first: the indexes of a place, a version in it, and a part in that. */
 interface Difference {
   readonly order: number;
   readonly place: number;
@@ -91,7 +94,7 @@ interface Difference {
   readonly part: number;
 }
 
-/** Returns place 0, version 0, part 2 for 1.2-3 and 1.2.4: the 4 is newer than nothing, whatever the next version is. */
+/** Of 1.2-3 and 1.2.4, the 4 is newer than nothing, whatever the next version is. */
 function firstDifference(left: Places, right: Places): Difference | undefined {
   for (let place = 0; place < left.length || place < right.length; place += 1) {
     const [one = [], other = []] = [left[place], right[place]];
@@ -107,8 +110,8 @@ function firstDifference(left: Places, right: Places): Difference | undefined {
 }
 
 /**
- * The kinds of parts, oldest first: 1.0rc1, 1.0, 1.0u1, 1.0.1. NOTHING is a hash, or that a name has no part where the
- * other has one.
+ * The kinds of parts, oldest first: 1.0rc1, 1.0, 1.0u1, 1.0.1. NOTHING stands for a hash, and for
+ * the part that only the other name has.
  */
 const PRE_RELEASE = 0;
 const NOTHING = 1;
@@ -131,7 +134,7 @@ function compareParts(left = '', right = ''): number {
   return compareText(left, right);
 }
 
-/** True for rc, alpha and beta, and for a, b or m between two numbers: 2.1-rc1, 3.0.0b2, 11.0.0-M20. */
+/** True for rc, alpha, beta, and a, b or m between two numbers: 2.1-rc1, 3.0.0b2, 11.0.0-M20. */
 export function isPreRelease(places: Places): boolean {
   return places.flat().some((parts) =>
     parts.some((part, at) => {

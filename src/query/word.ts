@@ -1,6 +1,6 @@
 // Parses a word of a query, and matches it with names: `help choosing`.
 
-import { type FoundVersion, isHash, LEVEL } from './find-versions.ts';
+import { isHash, LEVEL } from './find-versions.ts';
 import { foldCase, normalize } from './fold-case.ts';
 import { type Name, readName } from './name.ts';
 
@@ -9,13 +9,15 @@ export interface Word {
   readonly matches: (name: string) => boolean;
   /** Texts that each name that matches contains, in this order and in any case. */
   readonly pieces: readonly string[];
-  /** Returns where a name has the version that the word means; only for a word that begins with a number. */
+  /** Returns where a name has the version that the word means, if the word begins with a number. */
   readonly positionIn: ((name: Name) => string | undefined) | undefined;
 }
 
 /**
- * A number such as 8 or 8-1 matches a version that begins with it, 8.1 but not 18; a word with digits such as rocky9
- * matches Rocky-9-Base, but not rocky-19; any other word, and a hash, matches what contains it.
+ * Parses one of three kinds of words:
+ * - a number such as 8 or 8-1 matches a version that begins with it: 8.1, but not 18;
+ * - a word with digits such as rocky9 matches Rocky-9-Base, but not rocky-19;
+ * - any other word, or a git hash, matches what contains it.
  */
 export function parseWord(text: string): Word {
   if (/^[\d.]*\d[\d._ -]*$/.test(text)) return numberWord(text);
@@ -25,7 +27,6 @@ export function parseWord(text: string): Word {
   return { text, matches, pieces: [text], positionIn: undefined };
 }
 
-/** 8, 8-1 */
 function numberWord(text: string): Word {
   const pattern = wordPattern(text, 'uy');
   const positionIn = (name: Name) => {
@@ -40,7 +41,6 @@ function numberWord(text: string): Word {
   return { text, matches, pieces: piecesOf(text), positionIn };
 }
 
-/** rocky9, v8.1, 9.x86_64 */
 function wordWithDigits(text: string): Word {
   const pattern = wordPattern(foldCase(text), 'u');
   /** Finds the version that has the first digit of what matches. */
@@ -48,18 +48,11 @@ function wordWithDigits(text: string): Word {
     const folded = foldCase(name.text);
     const at = folded.search(pattern);
     const digit = at + folded.slice(at).search(/\d/);
-    return name.positionOf(
-      ({ start, text: version }: FoundVersion) => start <= digit && digit < start + version.length,
-    );
+    return name.positionOf(({ start, end }) => start <= digit && digit < end);
   };
   const matches = (name: string) => pattern.test(foldCase(name));
-  const beginsWithNumber = /^v?[\d.]/i.test(text);
-  return {
-    text,
-    matches,
-    pieces: piecesOf(text),
-    positionIn: beginsWithNumber ? positionIn : undefined,
-  };
+  const word = { text, matches, pieces: piecesOf(text) };
+  return { ...word, positionIn: /^v?[\d.]/i.test(text) ? positionIn : undefined };
 }
 
 function piecesOf(text: string): string[] {
@@ -71,8 +64,9 @@ const BORDER = '(?<=\\d)[._ -]*(?=[^\\d._ -])|(?<=[^\\d._ -])[._ -]*(?=\\d)';
 const SEPARATORS = new RegExp(`(${BORDER})|[._ -]+`, 'g');
 
 /**
- * Digits match whole runs, with zeros before them or without, letters any part; -, _, . and space are alike, and optional
- * between a letter and a digit: y8.1 becomes `y[._ -]?(?<!\d)0*8(?!\d)[._ -](?<!\d)0*1(?!\d)`.
+ * Digits match whole runs, with zeros before them or without, letters any part; -, _, . and space
+ * are alike, and optional between a letter and a digit: y8.1 becomes
+ * `y[._ -]?(?<!\d)0*8(?!\d)[._ -](?<!\d)0*1(?!\d)`.
  */
 function wordPattern(word: string, flags: string): RegExp {
   const level = /(?:amd64|x86[_-]?64)$/.test(word) ? `(?!${LEVEL})` : '';

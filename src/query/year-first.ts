@@ -2,7 +2,8 @@
 
 import { LETTER_OR_DIGIT } from './find-versions.ts';
 
-const WEEK = '(?<week>\\d\\d?)';
+/** The number of a month, a week, a quarter or a half of the year. */
+const PERIOD = '(?<period>\\d\\d?)';
 const SHORT_YEAR = '[-_.]?(?:fy)?(?:20)?(?<year>1[5-9]|2\\d)';
 const wholeWord = (pattern: string) =>
   new RegExp(`(?<!${LETTER_OR_DIGIT})${pattern}(?!${LETTER_OR_DIGIT})`, 'giu');
@@ -10,38 +11,36 @@ const wholeWord = (pattern: string) =>
 /** Made at their first use, since most commands read no name. */
 let yearLast: readonly RegExp[] | undefined;
 
-/** Dates with the year last, such as 31.01.2024 and 01_31_2024; a week can be a month, a quarter or a half. */
 const makeYearLast = () => [
+  // 31.01.2024, 01_31_2024
   /(?<!\d)(?<day>\d\d?)(?<gap>[-_.])(?<month>\d\d?)\k<gap>(?<year>20\d\d)(?!\d)/gi,
   // 31012024, 012024
   /(?<!\d)(?<day>\d\d)?(?<month>\d\d)(?<year>20\d\d)(?!\d)/gi,
   // 01-2024, W52-2023, 4Q2024
-  /(?<!\d)(?<week>\d\d?)[-_.q](?<year>20\d\d)(?!\d)/gi,
+  /(?<!\d)(?<period>\d\d?)[-_.q](?<year>20\d\d)(?!\d)/gi,
   // q4fy23, kw52-23, q42023; 4q23
-  wholeWord(`(?:q|h|kw|w|week)[-_]?${WEEK}${SHORT_YEAR}`),
-  wholeWord(`${WEEK}(?:q|h|kw|w)${SHORT_YEAR}`),
+  wholeWord(`(?:q|h|kw|w|week)[-_]?${PERIOD}${SHORT_YEAR}`),
+  wholeWord(`${PERIOD}(?:q|h|kw|w)${SHORT_YEAR}`),
 ];
 
 /** 28.02.24 */
 const SHORT_DATE =
   /(?<![\d.])(?<day>\d\d?)(?<gap>[-_.])(?<month>\d\d?)\k<gap>(?<year>1[5-9]|2\d)(?![-_.]?\d)/g;
 
-/** True if all names have a date such as 28.02.24, and in some it is no version: its first number is 28 or 02. */
+/** True if all names have dates such as 28.02.24, and one is no version, by its 28 or 02. */
 function haveShortDates(names: readonly string[]): boolean {
-  let isDate = false;
-  for (const name of names) {
+  if (!names.every((name) => name.search(SHORT_DATE) >= 0)) return false;
+  return names.some((name) => {
     const [date] = name.matchAll(SHORT_DATE);
-    const first = date?.groups?.day;
-    if (first === undefined) return false;
-    isDate ||= first.startsWith('0') || Number(first) > 12;
-  }
-  return isDate;
+    const day = date?.groups?.day ?? '';
+    return day.startsWith('0') || Number(day) > 12;
+  });
 }
 
 /**
- * Returns a function that puts the year first in the dates of these names; a name without such a date stays as it is.
- * The two numbers before the year are read as day and month. If they are month and day, comparing them as numbers is
- * right already.
+ * Returns a function that puts the year first in the dates of these names; a name without such a
+ * date stays as it is. The two numbers before the year are read as day and month. If they are month
+ * and day, comparing them as numbers is right already.
  */
 export function yearFirstIn(names: readonly string[]): (name: string) => string {
   yearLast ??= makeYearLast();
@@ -57,13 +56,13 @@ export function yearFirstIn(names: readonly string[]): (name: string) => string 
 
 /** Returns 2024-01-31 for 31.01.2024, and 2023-52-1 for W52-2023; what cannot be a date stays. */
 function putYearFirst(found: string, ...match: unknown[]): string {
-  const { day, month, week, year } = match.at(-1) as Record<string, string | undefined>;
+  const { day, month, period, year } = match.at(-1) as Record<string, string | undefined>;
   const first = day ?? '1';
-  const second = month ?? week ?? '';
+  const second = month ?? period ?? '';
   // Either may be the month.
   const less = Math.min(Number(first), Number(second));
   const more = Math.max(Number(first), Number(second));
   const maxDay = day ? 31 : 12;
-  if (less < 1 || less > 12 || more > (week ? 53 : maxDay)) return found;
+  if (less < 1 || less > 12 || more > (period ? 53 : maxDay)) return found;
   return [year, second, first].join('-');
 }
