@@ -26,7 +26,7 @@ export function rateLimit(
         const at = Math.max(nextAt ?? time, time - CATCH_UP);
         nextAt = at + (1000 * piece.length) / rate;
         if (at - time >= 1) await clock.sleep(at - time, clock.signal);
-        // A copy, since a connection may still hold a piece when its chunk is filled again.
+        // A connection buffers small pieces, and may hold them when their chunk is filled again.
         yield piece.length < chunk.length ? Buffer.from(piece) : piece;
       }
     }

@@ -47,7 +47,7 @@ export function s3Code(response: HttpResponse): string {
 /** The status to report an error of S3 as, by its code. */
 const MEANINGS: readonly (readonly [RegExp, number])[] = [
   [/^(InvalidAccessKeyId|SignatureDoesNotMatch)$/, 401],
-  [/^(ExpiredToken|InvalidToken|TokenRefreshRequired)$/, 403],
+  [/^(ExpiredToken|InvalidToken)$/, 403],
   [/^EntityTooLarge$/, 413],
   [/^NotImplemented$/, 400],
   [/Quota|StorageFull|InsufficientStorage/i, 507],
@@ -63,7 +63,6 @@ const FACTS: Readonly<Record<string, string | Facts>> = {
   ExpiredToken: RENEW,
   InvalidToken: RENEW,
   PermanentRedirect: 'use the host that it names in the upload URL, without the name of the bucket',
-  TokenRefreshRequired: RENEW,
 };
 
 function s3Error(response: HttpResponse): ImgctlError {

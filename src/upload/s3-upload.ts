@@ -108,7 +108,8 @@ export async function sendParts(upload: Upload, onProgress: OnBytes) {
   };
   try {
     for await (const md5 of md5sOf(file.readAll(), partSizeOf(s3, file))) {
-      const number = md5s.push(md5);
+      md5s.push(md5);
+      const number = md5s.length;
       if (plainTag(etags.get(number)) === md5) continue;
       if (sending.size >= s3.parallel) await Promise.race(sending);
       const part = sendPart(upload, number, md5, addBytes).then(() => void sending.delete(part));

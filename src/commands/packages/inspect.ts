@@ -117,9 +117,9 @@ function describe(summary: PackageSummary): Row {
     kind: kind === 'ova' ? 'OVA archive' : 'OVF descriptor and its files',
     'OVF version': summary.ovfVersion,
     ...numbered('product', summary.products, (each) => [
-      ifKnown(each.product),
-      ifKnown(each.vendor),
-      ifKnown(each.fullVersion ?? each.version),
+      each.product,
+      each.vendor,
+      each.fullVersion ?? each.version,
       counted(each.properties, 'property value'),
     ]),
     ...numbered('system', systems, ({ id, name, operatingSystem, collections, ...each }) => [
@@ -168,9 +168,6 @@ export function describeSignature({ signer, issuer, selfSigned, ...signature }: 
   const by = selfSigned ? 'self-signed' : `issued by ${issuer}`;
   return `${signer} (${signature.algorithm}), valid until ${day}, ${by}; trust in the issuer is not judged`;
 }
-
-/** Some programs write None for what they do not know. */
-const ifKnown = (text: string | null) => (text === 'None' ? null : text);
 
 function joined(parts: readonly (string | null)[]): string {
   return parts.filter((part) => part !== null && part !== '').join(', ');

@@ -32,7 +32,7 @@ export const SUBMITTED_COLUMNS = [
   column('response', 'object, array, string or null', 'the body that the service sent'),
 ];
 
-export const AS_NAMES = { text: describeNames };
+const AS_NAMES = { text: describeNames };
 export const AS_TIME = { isTime: true };
 
 /** Columns of a sync request that was read. */

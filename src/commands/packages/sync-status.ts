@@ -21,14 +21,15 @@ import { follow, LIST_REQUESTS, mustExist, readRequest } from './follow.ts';
 import { type HistoryEntry, readHistory, rememberRequest } from './history.ts';
 import { requestResult } from './show-request.ts';
 import {
-  AS_NAMES,
   AS_TIME,
-  ID_AND_STATUS,
   STATUS_COLUMNS,
   STATUS_LAYOUT,
   STRICT_OPTION,
   WAIT_OPTIONS,
 } from './sync-columns.ts';
+
+/** Columns of a request that is read which --list has too, as last checked. */
+const LISTED = ['id', 'status', 'state', 'added', 'deleted'];
 
 const LIST_ONLY = [
   column('submitted_on', 'string', 'with --list: when submitted, in UTC (ISO 8601)', AS_TIME),
@@ -43,11 +44,8 @@ const LIST_ONLY = [
 const ERRORS = column('errors', 'array, number or null', 'reported errors; with --list, how many');
 
 const LIST_COLUMNS = [
-  ...ID_AND_STATUS,
-  column('state', 'string', 'waiting, succeeded or failed', { isState: true }),
-  column('added', 'array, number or null', 'what it had added then; null if unknown', AS_NAMES),
-  column('deleted', 'array, number or null', 'what it had deleted then', AS_NAMES),
-  column('errors', 'number or null', 'how many errors it had then; null if unknown'),
+  ...STATUS_COLUMNS.filter(({ name }) => LISTED.includes(name)),
+  ERRORS,
   ...LIST_ONLY,
 ];
 

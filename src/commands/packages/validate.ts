@@ -92,7 +92,7 @@ async function* checkEach(
   check: (file: string, resolved: string) => Promise<CheckedFile>,
 ): Rows {
   let valid = 0;
-  let interrupt: unknown;
+  let ended: unknown;
   try {
     for await (const { rows, error } of batch.each(check, (checked) => checked.error)) {
       if (error === undefined) valid += 1;
@@ -100,11 +100,11 @@ async function* checkEach(
     }
   } catch (thrown) {
     if (thrown instanceof BrokenPipeError) throw thrown;
-    interrupt = thrown;
+    ended = thrown;
   } finally {
     await tell({ kind: 'end' });
   }
-  return { error: interrupt ?? batch.error({ valid }) };
+  return { error: ended ?? batch.error({ valid }) };
 }
 
 /** Yields the rows. Once a package is invalid, the others are checked even without a reader. */

@@ -14,7 +14,7 @@ import { brokenPackages } from './broken.ts';
 import { dryRunRows } from './dry-run.ts';
 import { type Pushed, reportUnsynced, type SyncOptions, syncPushed } from './sync-pushed.ts';
 import { syncedMark } from './synced-mark.ts';
-import { planAll, type UploadOutcome, uploadAll } from './upload.ts';
+import { planWithProgress, type UploadOutcome, uploadAll } from './upload.ts';
 
 /** What a push works with, once it has the storage for itself. */
 interface PushJob {
@@ -38,7 +38,7 @@ export async function pushChecked(
   options: PushOptions,
 ): Promise<Result> {
   const prepared = await prepare(context, job, options);
-  const plan = await planAll(context, job.batch, job.packages, prepared.transfer);
+  const plan = await planWithProgress(context, job.batch, job.packages, prepared.transfer);
   const outcome = await uploadAll(context, job.batch, plan, prepared.transfer);
   const pushed = { ...prepared, packages: outcome.complete };
   if (!options.dryRun) return finish(context, job, outcome, pushed, options);

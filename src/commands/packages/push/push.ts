@@ -142,6 +142,7 @@ async function onePushAtATime(
     tell({ kind: 'progress', text, describe });
   };
   const alone = async (assertHeld: AssertHeld) => {
+    // The action reports its own steps.
     await tell({ kind: 'end' });
     return action(assertHeld);
   };

@@ -49,22 +49,22 @@ export async function syncPushed(
   const { tell } = context;
   const { before, transfer, mark } = pushed;
   const { wait, strict = false } = options;
-  const packages = pushed.packages.filter(({ files }) => !files.some(isSkipped));
-  const unneeded = messageWithoutSync(packages, pushed, options);
+  const toSync = pushed.packages.filter(({ files }) => !files.some(isSkipped));
+  const unneeded = messageWithoutSync(toSync, pushed, options);
   if (unneeded) {
     const afterwards = () => tell({ kind: 'success', ...unneeded });
-    return { output, rows: wait ? imagesOf(packages, before) : [], afterwards };
+    return { output, rows: wait ? imagesOf(toSync, before) : [], afterwards };
   }
   if (wait) await rememberSync(context, mark.begin(transfer.assertHeld), options);
-  const submitted = await submitUnchanged(context, packages, transfer);
+  const submitted = await submitUnchanged(context, toSync, transfer);
   if (!wait) return submittedResult(context, output, submitted);
   const request = await follow(context, submitted, options);
-  const rules = { files: packages.flatMap((each) => each.files.map(({ name }) => name)), strict };
+  const rules = { files: toSync.flatMap((each) => each.files.map(({ name }) => name)), strict };
   reportProblems(context, request, rules);
   const failure = failureOf(request, rules);
   if (request.state === 'failed') return { error: failure };
-  const after = await listWhenDone(context, packages, before, request);
-  const doubts = doubtsOf(packages, before, after, request, transfer.storage.address);
+  const after = await listWhenDone(context, toSync, before, request);
+  const doubts = doubtsOf(toSync, before, after, request, transfer.storage.address);
   if (doubts.length === 0 && !request.errors?.length)
     await rememberSync(context, mark.complete(transfer.assertHeld), options);
   const { error, warnings } = judge(doubts, failure, strict);
@@ -72,7 +72,7 @@ export async function syncPushed(
     for (const { message, hint } of warnings) tell({ kind: 'warning', message, hint });
     if (!error) reportSynced(context, pushed, request, after, warnings.length > 0);
   };
-  return { output, rows: imagesOf(packages, after), afterwards, error, done: submitted.done };
+  return { output, rows: imagesOf(toSync, after), afterwards, error, done: submitted.done };
 }
 
 /** Returns what to say if all packages are skipped, or --sync-if-sent needs no sync. */

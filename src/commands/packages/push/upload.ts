@@ -32,7 +32,7 @@ export class UploadOutcome {
 }
 
 /** Compares the packages with the storage. What cannot be pushed fails. */
-export async function planAll(
+export async function planWithProgress(
   { tell }: Context,
   batch: PackageBatch,
   packages: readonly UploadPackage[],
@@ -70,7 +70,7 @@ export async function uploadAll(
       continue;
     }
     try {
-      await uploadPackage(context, each, transfer);
+      await transferWithProgress(context, each, transfer);
       outcome.complete.push(each);
     } catch (error) {
       outcome.failed.set(each, error);
@@ -89,7 +89,7 @@ export async function uploadAll(
   return outcome;
 }
 
-async function uploadPackage(
+async function transferWithProgress(
   context: Context,
   each: PlannedPackage,
   transfer: TransferOptions,
