@@ -42,12 +42,15 @@ class GzipReader implements ByteCheck {
   readonly #grains: GrainReader | null;
   readonly #gunzip = createGunzip({ chunkSize: SLICE });
   readonly #closed = new Promise<void>((resolve) => this.#gunzip.once('close', resolve));
+  /** Ends the last write if gunzip closes without calling it back. */
+  #endWrite = () => {};
   #problem: string | null = null;
   #received = 0;
   #unpacked = 0;
 
   constructor(grains: GrainLayout | null, maxBytes: number) {
     this.#grains = grains && new GrainReader(grains, maxBytes);
+    this.#gunzip.once('close', () => this.#endWrite());
     this.#gunzip.on('error', ({ message }) => this.#fail(`damaged gzip: ${message}`));
     this.#gunzip.on('data', (bytes: Buffer) => {
       this.#unpacked += bytes.length;
@@ -76,11 +79,8 @@ class GzipReader implements ByteCheck {
 
   #write(chunk: Buffer): Promise<void> {
     return new Promise((resolve) => {
-      const done = () => {
-        this.#gunzip.off('close', done);
-        resolve();
-      };
-      this.#gunzip.once('close', done).write(chunk, done);
+      this.#endWrite = resolve;
+      this.#gunzip.write(chunk, () => resolve());
     });
   }
 
