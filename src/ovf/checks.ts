@@ -82,7 +82,7 @@ export function checkFindings(
   const findings = new FindingList();
   for (const [index, check] of checks.entries()) {
     const { name } = check.file;
-    const { [index]: result } = results;
+    const result = results[index];
     if (result === undefined) findings.add('missing-file', name, 'was not read');
     else if (result !== null) findings.add(CODES[check.kind], name, result);
   }

@@ -130,7 +130,7 @@ function readEnvelope(root: XmlElement, report: Report) {
   };
 }
 
-/** Reports sections without Info, the text that says what they are, and properties declared twice. */
+/** Reports sections without Info, which says what they are, and properties declared twice. */
 function checkSections(parent: XmlElement, report: Report): void {
   /** The keys of the properties by class and instance of their section. */
   const keysOf = new Map<string, Set<string | null>>();

@@ -26,14 +26,14 @@ export function ovfVersionOf(root: XmlElement): string | null {
   return /^[0-2](\.|$)/.test(written) ? written : assumed;
 }
 
-/** True for oVirt: a disk needs no capacity, and names its file by href, as an item names its disk. */
+/** True for oVirt: a disk needs no capacity, and names its file by href, as items name disks. */
 export function isOvirt(root: XmlElement): boolean {
   return root.namespace === OVIRT;
 }
 
 /**
- * Returns the OVF name of an element, null for others. OVF 0.9 has elements without a namespace, and
- * generic ones: `<Section xsi:type="ovf:DiskSection_Type">` is a `DiskSection`.
+ * Returns the OVF name of an element; null for others. OVF 0.9 has elements without a namespace,
+ * and generic ones: `<Section xsi:type="ovf:DiskSection_Type">` is a `DiskSection`.
  */
 export function elementKind(element: XmlElement): string | null {
   if (element.namespace !== '' && !VERSIONS.has(element.namespace)) return null;
@@ -165,21 +165,25 @@ export function toBytes(
 }
 
 const PREFIXES = ['', 'k', 'm', 'g', 't', 'p'];
+/** `B`, `GB`, `MiB` */
+const SYMBOL = /^([kmgtp]?)i?b$/;
+/** `byte`, `MegaBytes` */
+const WORD = /^(|kilo|mega|giga|tera|peta)bytes?$/;
+/** `2^20`, `1024` */
+const POWER = /^(\d{1,16})(?:\s*\^\s*(\d{1,2}))?$/;
 
-/** Returns the bytes of a unit, such as `byte * 2^20` or `MegaBytes`: 1 of none, null of an unknown unit. */
+/** Returns the bytes of a unit, such as `byte * 2^20`; null if it is unknown. No unit is a byte. */
 export function bytesPerUnit(unit: string | null): number | null {
   const text = (unit ?? '').trim().toLowerCase();
   if (text === '') return 1;
-  const [word, symbol, name = ''] =
-    /^([kmgtp]?)i?b$|^(|kilo|mega|giga|tera|peta)bytes?$/.exec(text) ?? [];
-  if (word !== undefined) return 1024 ** PREFIXES.indexOf(symbol ?? name.charAt(0));
+  const [, prefix] = SYMBOL.exec(text) ?? WORD.exec(text) ?? [];
+  if (prefix !== undefined) return 1024 ** PREFIXES.indexOf(prefix.charAt(0));
   const [base, ...factors] = text.split('*').map((part) => part.trim());
   if (base !== 'byte' && base !== 'bytes') return null;
   let bytes = 1;
   for (const factor of factors) {
-    const parts = /^(\d{1,16})(?:\s*\^\s*(\d{1,2}))?$/.exec(factor);
-    if (parts === null) return null;
-    bytes *= Number(parts[1]) ** Number(parts[2] ?? 1);
+    const [, number, exponent = 1] = POWER.exec(factor) ?? [];
+    bytes *= Number(number) ** Number(exponent);
   }
   return Number.isSafeInteger(bytes) ? bytes : null;
 }

@@ -1,4 +1,4 @@
-// Warns about hardware that other programs refuse: drives without a place, new versions, rare devices.
+// Warns about hardware that programs refuse: drives without a place, new versions, rare devices.
 
 import type { XmlElement } from '../xml.ts';
 import {

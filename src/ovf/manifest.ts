@@ -81,7 +81,8 @@ export function parseManifest(text: string, name: string, findings: FindingList)
     const entry = parseLine(line);
     if (entry !== null && !STANDARD_LINE.test(line) && !findings.has('manifest-label')) {
       const written = line.slice(0, line.indexOf('(') + 1);
-      const message = `written as ${written}...; other programs may accept only ${entry.algorithm}(file)= digest`;
+      const standard = `${entry.algorithm}(file)= digest`;
+      const message = `written as ${written}...; other programs may accept only ${standard}`;
       findings.add('manifest-label', place, message);
     }
     if (entry === null) {

@@ -1,4 +1,4 @@
-// Names of files in a package: which are safe, which a reference may mean, which only look the same.
+// Names of files in a package: which are safe, what a reference may mean, which look the same.
 
 /** More than any file system takes, also percent-encoded. */
 const MAX_HREF = 65_536;
@@ -38,12 +38,12 @@ export function isSafeName(name: string): boolean {
   return !name.split('/').includes('..');
 }
 
-/** Characters. Longer names are compared as they are: Unicode normalization takes quadratic time. */
+/** Characters. Longer names are compared as they are: normalization takes quadratic time. */
 const MAX_SIMILAR_NAME = 255;
 
 export type SimilarName = (name: string) => string | null;
 
-/** Returns a function that says how one of the names differs from its argument, if they look the same. */
+/** Returns a function that says how a name differs from one of these that looks the same. */
 export function similarTo(names: Iterable<string>): SimilarName {
   const look = (name: string) =>
     name.length > MAX_SIMILAR_NAME ? name : name.normalize().toLowerCase();

@@ -12,7 +12,7 @@ export interface DiskNeed extends Pick<DiskImage, 'disk' | 'text'> {
   report(code: FindingCode, message: string): void;
 }
 
-/** Hypervisors take at most 255 snapshots of a disk. Disks that name each other as parent have no end. */
+/** Hypervisors take at most 255 snapshots. Disks that name each other as parent have no end. */
 const MAX_PARENTS = 255;
 
 /**
@@ -101,7 +101,7 @@ function backingFile(head: Buffer, offset: number, size: number): string {
   return `needs another disk: its backing file is ${name}`;
 }
 
-/** VirtualBox's VDICore.h: the type of the image, and the identifier of the image it is linked to. */
+/** VirtualBox's VDICore.h: the type of the image, the identifier of the image it is linked to. */
 const VDI_HEADER = 440;
 const VDI_SIGNATURE = 0xbeda107f;
 const VDI = { type: 76, link: 424, undo: 3, differencing: 4 };

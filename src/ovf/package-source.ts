@@ -33,7 +33,7 @@ export async function openPackage(path: string, signal?: AbortSignal): Promise<P
   }
   const region = { path, offset: 0, size: stats.size };
   const start = await readRegion(region, 0, BLOCK);
-  const isArchive = start.length === BLOCK && parseTarHeader(start) !== null;
+  const isArchive = parseTarHeader(start) !== null;
   const isNamedOvf = /\.ovf$/i.test(path);
   if (isNamedOvf && isArchive)
     findings.add('archive-named-ovf', basename(path), 'is an archive: rename it to .ova');

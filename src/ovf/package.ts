@@ -138,7 +138,7 @@ function reportMissingManifest({ descriptor, manifest, certificate, findings }: 
 }
 
 /**
- * Reports an archive in another order. The standard allows two, disks being in that of the references:
+ * Reports an archive in another order. Two are allowed, with disks in that of the references:
  *
  *     vm.ovf, vm.mf, vm.cert, disk1, disk2
  *     vm.ovf, disk1, disk2, vm.mf, vm.cert

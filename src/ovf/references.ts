@@ -41,7 +41,7 @@ export async function resolveReferences(
   return resolved;
 }
 
-/** Returns the files of a reference and adds their places; null if one belongs to another reference. */
+/** Returns the files of a reference and adds their places; null if another reference has one. */
 async function takeFiles(reference: FileReference, source: PackageSource, places: Set<string>) {
   const files: PackageFile[] = [];
   for await (const file of findFiles(reference, source)) {

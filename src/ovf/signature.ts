@@ -1,4 +1,4 @@
-// Verifies the signature of a manifest (DSP0243, 5.1): `SHA256(vm.mf)= hex`, then certificates in PEM.
+// Verifies the signature of a manifest (DSP0243, 5.1): `SHA256(vm.mf)= hex`, then PEM certificates.
 
 import { constants, verify, X509Certificate } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
@@ -141,7 +141,7 @@ async function findSigner(
   return mismatch(`no signature of ${name} by its certificate`);
 }
 
-/** Returns how the key signed the bytes; null if it did not, a problem if OpenSSL refuses key or hash. */
+/** Returns how the key signed the bytes, null if it did not, a problem if OpenSSL refuses it. */
 function methodOf(
   certificate: X509Certificate,
   hash: string,

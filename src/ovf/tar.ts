@@ -3,7 +3,7 @@
 import { basename } from 'node:path';
 import { counted } from '../words.ts';
 import { mayBeXml } from '../xml.ts';
-import type { FindingCode, FindingList } from './findings.ts';
+import type { FindingCode, FindingList, Problem } from './findings.ts';
 import { isSafeName, stripDotSlash } from './names.ts';
 import { type PackageFile, type ReadWindow, type Region, WINDOW_SIZE } from './package-file.ts';
 
@@ -35,39 +35,24 @@ export async function* readArchive(
   let offset = 0;
   for (let headers = 0; ; headers += 1) {
     const block = await read(offset, BLOCK);
-    if (offset === 0 && block.length < BLOCK) {
-      const what = block.length === 0 ? 'the file is empty' : describeFormat(block);
-      return report('not-a-tar', offset, what);
-    }
-    if (block.length > 0 && block.length < BLOCK) {
-      return report('truncated-header', offset, 'the archive ends inside a header');
-    }
-    if (block.length === 0) {
-      return report('no-end-of-archive', offset, 'the two zero blocks at the end are missing');
-    }
-    if (isZero(block)) return checkEnd(archiveSize, offset, read, report);
-    if (headers === MAX_HEADERS) {
-      return report('too-many-members', offset, `more than ${MAX_HEADERS} headers`);
-    }
-    const header = parseTarHeader(block);
+    if (block.length === BLOCK && isZero(block)) return checkEnd(archiveSize, offset, read, report);
+    const header = headers < MAX_HEADERS ? parseTarHeader(block) : null;
     if (header === null) {
-      if (offset === 0) return report('not-a-tar', offset, describeFormat(block));
-      return report('bad-header', offset, 'damaged header; the rest of the archive is unreadable');
+      const { code, message } = blockProblem(block, headers);
+      return report(code, offset, message);
     }
-    const { type } = header;
+    const isExtension = [PAX, PAX_GLOBAL, GNU_LONG_NAME, GNU_LONG_LINK].includes(header.type);
+    const { type, size, name: written } = isExtension ? header : { ...header, ...extension };
     const isPax = type === PAX || type === PAX_GLOBAL;
-    const dialect = isPax ? 'pax-header' : header.ustar ? null : 'not-ustar';
-    if (dialect && !findings.has(dialect)) report(dialect, offset, DIALECTS[dialect]);
-    const isExtension = [PAX, PAX_GLOBAL, GNU_LONG_NAME, GNU_LONG_LINK].includes(type);
-    const content = offset + BLOCK;
-    const size = isExtension ? header.size : (extension.size ?? header.size);
-    const written = isExtension ? header.name : (extension.name ?? header.name);
+    const dialect = isPax ? 'pax-header' : 'not-ustar';
+    if ((isPax || !header.ustar) && !findings.has(dialect))
+      report(dialect, offset, DIALECTS[dialect]);
     const name = isExtension ? written : stripDotSlash(written);
     if (name !== written) findings.add('dot-slash-name', written, `read as ${name}`);
+    const content = offset + BLOCK;
     const available = Math.min(size, archiveSize - content);
     const complete = available === size;
-    const kind = extension.isSparse ? SPARSE : type;
-    if (!isExtension && isRegularFile(name, kind, findings)) {
+    if (!isExtension && isRegularFile(name, type, findings)) {
       yield { name, path, offset: content, size: available, complete };
     }
     if (!complete) {
@@ -82,6 +67,23 @@ export async function* readArchive(
     } else extension = {};
     offset = content + Math.ceil(size / BLOCK) * BLOCK;
   }
+}
+
+/** Returns why a block, before which there were that many headers, is no header. */
+function blockProblem(block: Buffer, headers: number): Problem {
+  const isFirst = headers === 0;
+  if (isFirst && block.length === 0) return { code: 'not-a-tar', message: 'the file is empty' };
+  if (isFirst) return { code: 'not-a-tar', message: describeFormat(block) };
+  if (block.length === 0) {
+    const message = 'the two zero blocks at the end are missing';
+    return { code: 'no-end-of-archive', message };
+  }
+  if (block.length < BLOCK)
+    return { code: 'truncated-header', message: 'the archive ends inside a header' };
+  if (headers === MAX_HEADERS)
+    return { code: 'too-many-members', message: `more than ${MAX_HEADERS} headers` };
+  const message = 'damaged header; the rest of the archive is unreadable';
+  return { code: 'bad-header', message };
 }
 
 function isRegularFile(name: string, type: string, findings: FindingList): boolean {
@@ -134,7 +136,9 @@ function describeFormat(block: Buffer): string {
 /** Symbolic links, devices, directories and pipes: their size field does not count. */
 const WITHOUT_CONTENT = '23456';
 
+/** Returns null for other data, also for less than a block. */
 export function parseTarHeader(block: Buffer) {
+  if (block.length < BLOCK) return null;
   const sizeField = block.subarray(124, 136);
   const size = parseNumber(sizeField);
   if (!isChecksumValid(block) || size === null) return null;
@@ -183,7 +187,8 @@ function parseText(field: Buffer): string {
   return field.toString('utf8', 0, end === -1 ? field.length : end);
 }
 
-type TarExtension = { name?: string; size?: number; isSparse?: boolean };
+/** What an extended header says of the next member, instead of the header of that member. */
+type TarExtension = { name?: string; size?: number; type?: string };
 
 const PAX = 'x';
 const PAX_GLOBAL = 'g';
@@ -208,7 +213,7 @@ function parseExtension(type: string, content: Buffer): TarExtension | null {
     const [, key, value] = /^([^=]*)=(.*)\n$/s.exec(record) ?? [];
     if (end > content.length || key === undefined || value === undefined) return null;
     if (key === 'path') found.name = value;
-    if (key.startsWith('GNU.sparse.')) found.isSparse = true;
+    if (key.startsWith('GNU.sparse.')) found.type = SPARSE;
     if (key === 'size') {
       if (!/^\d{1,16}$/.test(value) || !Number.isSafeInteger(Number(value))) return null;
       found.size = Number(value);

@@ -2,7 +2,7 @@
 
 /** Bytes. Places and lengths in a VMDK are in sectors. */
 export const SECTOR = 512;
-/** Bytes before the data of a packed grain: its sector on the disk (8), the length of the data (4). */
+/** Bytes before the data of a packed grain: its sector on the disk (8), the data's length (4). */
 export const GRAIN_MARKER = 12;
 export const OTHER_FOOTER = 'its footer differs from its header';
 
