@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import type { Output } from '../../output/output.ts';
 import { kindOf } from '../../query/fields.ts';
-import type { Filter, PerOperator } from '../../query/filter.ts';
+import type { Filter } from '../../query/filter.ts';
 import { anchored } from '../../query/filter-hints.ts';
 import type { Query } from '../../query/query.ts';
 import type { Tally } from '../../query/tally.ts';
@@ -67,11 +67,15 @@ interface TextFilter extends Pick<Filter, 'field' | 'operator'> {
   readonly typed: string;
 }
 
-/** Checks the filters that compare texts. */
+/** Operators that exclude images, so that they are not why none matches. */
+const EXCLUDING = ['ne', 'lacks', 'notlike'];
+
+/** Checks the filters that search for a text. */
 const ofText = (hint: (filter: TextFilter) => Hint): Check =>
   ofFilter(({ field, operator, operands }) => {
     const value = operands[0]?.value;
-    if (kindOf(field) !== 'text' || typeof value !== 'string') return undefined;
+    if (kindOf(field) !== 'text' || EXCLUDING.includes(operator)) return undefined;
+    if (typeof value !== 'string') return undefined;
     return hint({ field, operator, value, typed: operands.map(({ text }) => text).join(',') });
   });
 
@@ -196,12 +200,10 @@ function joinedHint({ text }: Filter): Hint {
     : `use -f for each filter: ${one} ${other}`;
 }
 
-/** Operators that are written as signs alone. */
-const SIGNS: PerOperator<string> = { contains: '~', lacks: '!~' };
-
 function quotedHint({ field, operator, typed }: TextFilter): Hint {
   const bare = typed.replace(/^(%?)["'([](.*)["')\]](%?)$/s, '$1$2$3');
   if (bare === typed || bare === '') return undefined;
-  const filter = shellQuote(`${field}${SIGNS[operator] ?? `,${operator},`}${bare}`);
+  const sign = operator === 'contains' ? '~' : `,${operator},`;
+  const filter = shellQuote(`${field}${sign}${bare}`);
   return `quotes and brackets belong to the value; did you mean -f ${filter}?`;
 }

@@ -60,7 +60,7 @@ describe('an empty list on a terminal', () => {
   it.each([
     ['images list 64', 'no images match'],
     ['images list rocky 4', 'no images match; rocky: 2, 4: 0'],
-    ['images list rocky 96', 'no images match; rocky: 2, 96: 0'],
+    ["images list 96 -f 'name!~(a)'", 'no images match; 96: 0, name!~(a): 4'],
     ["images list rocky 95 -f 'name~minimal'", 'no images match; rocky: 2, 95: 0, name~minimal: 1'],
     ['images list 95', 'no images match', `${WRITE} 9.5`],
     ['my-images rocky 94', 'no images match; rocky: 2, 94: 0', `${WRITE} 9.4`],
