@@ -1,7 +1,7 @@
 // Finds out, once in a run, whether the service's `like` finds every value that has a text in it.
 
 import type { Client } from '../api/client.ts';
-import type { ImagePage, PageQuery } from '../api/images.ts';
+import type { ImagePage } from '../api/images.ts';
 import { type Field, readValue } from '../query/fields.ts';
 import { likeFilter, type ServiceFilter } from '../query/service-filter.ts';
 import { BY_ID, type FieldSort, printSort, ranksOf } from '../query/sort.ts';
@@ -65,6 +65,7 @@ export class LikeProofs {
     let probe = probesOn(page, field, part, sort).find(hasBothCases);
     if (probe === undefined) {
       const all = await this.#firstPages.ofAll(perPage);
+      // The list is then taken from this page.
       if (isWhole(all)) return false;
       const probes = probesOn(all, field, part, BY_ID);
       const values = [page, all].flatMap((one) => valuesOf(one, field));
@@ -78,7 +79,7 @@ export class LikeProofs {
 
   async #isFound(field: Field, { text, sort }: Probe): Promise<boolean> {
     const filter = `${field},like,%${reverseCase(text)}%`;
-    const asked: PageQuery = { filter, sort: printSort(sort), perPage: 1 };
+    const asked = { filter, sort: printSort(sort), perPage: 1 };
     const page = await unlessRefused(requestPage(this.#client, asked));
     if (page === undefined) return false;
     const [found = ''] = valuesOf(page, field);

@@ -14,7 +14,7 @@ import type { ReadOptions } from './service-list.ts';
  * @param query only one that `isForService`: the service gets its first filter and sort
  * @throws ImgctlError not-found; whatever Client.listImages throws
  */
-export async function servicePage(
+export async function numberedPage(
   client: Pick<Client, 'listImages'>,
   query: Query,
   {

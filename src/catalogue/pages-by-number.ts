@@ -7,8 +7,7 @@ import { hasCode, ImgctlError } from '../errors.ts';
 import { addImage, requireRoom } from './held-images.ts';
 import { areDescending, idOf } from './ids.ts';
 
-/** Maximum number of pages in a row without a new image. */
-const MAX_IDLE_PAGES = 10;
+const CHANGED = 'it changed while it was read';
 
 /** One reading in the order of ids is enough. In another order, two in a row must be the same. */
 const MAX_READINGS = { byId: 2, otherwise: 3 };
@@ -28,7 +27,7 @@ export async function pagesByNumber(
     const state = await readState?.();
     const { images, fault: faultOfPages } = await readOnce(readPage);
     const hasChanged = (await readState?.()) !== state;
-    const fault = hasChanged ? 'it changed while it was read' : faultOfPages;
+    const fault = hasChanged ? CHANGED : faultOfPages;
     const all = [...images.values()];
     const isById = readState !== undefined && areDescending(all.map(idOf));
     if (fault === undefined && (isById || hasSameKeys(before, images))) return all;
@@ -43,9 +42,8 @@ export async function pagesByNumber(
 async function readOnce(readPage: (number: number) => Promise<ImagePage>) {
   const images = new Map<unknown, ReceivedImage>();
   let bytes = 0;
-  let idlePages = 0;
   let announced = 0;
-  for (let number = 1; idlePages <= MAX_IDLE_PAGES; number += 1) {
+  for (let number = 1; ; number += 1) {
     if (number > MAX_PAGES) return { images, fault: `it has more than ${MAX_PAGES} pages` };
     const page = await readPage(number).catch((error: unknown) => {
       if (number > 1 && hasCode(error, 'not-found')) return undefined;
@@ -53,18 +51,15 @@ async function readOnce(readPage: (number: number) => Promise<ImagePage>) {
     });
     // Some services have no page after the end.
     if (page === undefined) break;
-    if (number > 1 && page.total !== announced) {
-      return { images, fault: 'it changed while it was read' };
-    }
+    if (number > 1 && page.total !== announced) return { images, fault: CHANGED };
     announced = page.total;
     bytes += page.bytes;
     requireRoom(bytes);
     const { size } = images;
     for (const image of page.images) addImage(images, image);
-    idlePages = images.size > size ? 0 : idlePages + 1;
-    const isNewAndNotLast = page.hasNext && images.size > size;
-    // A service may have more pages than it announces.
-    if (number >= page.pages && !isNewAndNotLast) break;
+    const hasNews = images.size > size;
+    // A service may have more pages than it announces, or repeat its pages without an end.
+    if (!hasNews || (number >= page.pages && !page.hasNext)) break;
   }
   if (images.size >= announced) return { images, fault: undefined };
   return { images, fault: `the service announced ${announced} images but sent ${images.size}` };

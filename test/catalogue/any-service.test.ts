@@ -65,7 +65,7 @@ const anyIds = fc.uniqueArray(
 const idsInTurn = fc
   .record({
     first: fc.oneof(...[1, 10, 100].map((size) => fc.integer({ min: 70 * size, max: 101 * size }))),
-    count: fc.integer({ min: 1, max: 60 }),
+    count: fc.integer({ min: 1, max: 25 }),
     gap: fc.integer({ min: 1, max: 3 }),
   })
   .map(({ first, count, gap }) => upTo(count).map((number) => first + number * gap));

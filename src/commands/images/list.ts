@@ -1,7 +1,7 @@
 // imgctl images list and my-images: list images of the catalogue, a snapshot or your own.
 
 import type { ReceivedImage } from '../../api/types.ts';
-import { servicePage } from '../../catalogue/numbered-page.ts';
+import { numberedPage } from '../../catalogue/numbered-page.ts';
 import type { ListEnd } from '../../catalogue/service-list.ts';
 import { command, option, type Parsed, SERVICE_CODES } from '../../cli/command.ts';
 import type { Result, Rows } from '../../cli/result.ts';
@@ -188,10 +188,10 @@ function noteEmpty({ context, options, output }: Listing, message: string, facts
 async function* readPage(
   context: Context,
   query: Query,
-  options: Parameters<typeof servicePage>[2],
+  options: Parameters<typeof numberedPage>[2],
 ): ImagePages {
   const { client } = await context.session();
-  const { images, number, end } = await servicePage(client, query, options);
+  const { images, number, end } = await numberedPage(client, query, options);
   if (number !== options.page) {
     context.console.warn(`the service sent page ${number} instead of page ${options.page}`);
   }
