@@ -88,7 +88,7 @@ const TLS_ERRORS: readonly TlsError[] = [
     remedy: TRUST,
     reason: 'unknown certificate authority',
   },
-  { pattern: /SELF_SIGNED|CERT_UNTRUSTED|SIGNATURE/, remedy: TRUST },
+  { pattern: /SELF_SIGNED|CERT_UNTRUSTED|CERT_SIGNATURE/, remedy: TRUST },
   {
     pattern: /ALTNAME_INVALID|HOSTNAME_MISMATCH/,
     remedy: CHECK_HOST,
