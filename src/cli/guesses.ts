@@ -185,7 +185,7 @@ export const GUESSES: readonly Row[] = [
   ['context delete, delete profile', useFirst('profile delete', 'NAME')],
   ['context create, profile add, profile create, profile new', useFirst('login --profile', 'NAME')],
   [
-    'env, environment, --proxy, --token, --password, --pass, login -p, setting proxy, setting token, setting password',
+    'env, environment, --proxy, --token, --with-token, --password, --pass, login -p, setting proxy, setting token, setting password',
     hint`set a variable such as IMGCTL_PASSWORD, IMGCTL_TOKEN or HTTPS_PROXY; see: ${imgctl('help', 'environment')}`,
   ],
 
@@ -233,7 +233,11 @@ export const GUESSES: readonly Row[] = [
  */
 export const RENAMED: readonly (readonly [typed: string, option: string, advice?: Advice])[] = [
   ['--max-items, --max-results, --max, --head, --top', '--limit'],
-  ['--all, -a, -A, --no-paginate', '--limit', 'every image is listed; to list fewer, use -n 100'],
+  [
+    '--all, -a, -A, --all-versions, --no-paginate',
+    '--limit',
+    'every image is listed; to list fewer, use -n 100',
+  ],
   ['--page-size, --pagesize', '--per-page'],
   [
     '--selector, -l, --where, --id, --label, --folder, --regex',
@@ -268,5 +272,6 @@ export const RENAMED: readonly (readonly [typed: string, option: string, advice?
     '--debug',
     'use --debug to trace requests, -q for less output, or -V for the version',
   ],
+  ['--all-profiles', '--all'],
   ['--no-color', '--color', 'use --color never'],
 ];

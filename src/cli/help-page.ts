@@ -111,12 +111,10 @@ function unknownPage(
   const page = ['imgctl help', ...path].join(' ');
   // What is assigned to a setting may be a secret.
   const text = shorten(words.map((each) => each.split('=')[0]).join(' '), MAX_QUOTED);
+  const otherwise = guess(path, [word]) ?? `see: ${page}`;
+  const facts = meant ? `did you mean ${page} ${meant}?` : otherwise;
   return new ImgctlError('usage', `unknown command or topic '${text}'`, {
-    facts:
-      guess(['help'], words) ??
-      (meant && `did you mean ${page} ${meant}?`) ??
-      guess(path, [word]) ??
-      `see: ${page}`,
+    facts: guess(['help'], words) ?? facts,
   });
 }
 

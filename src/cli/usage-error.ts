@@ -157,7 +157,8 @@ function unknownOption({ words }: TypedLine, unknown: UnknownOption): ImgctlErro
     const longer = namesOf(options).find((each) => each.startsWith(`${name}-`));
     return misuse(path, `option '${flag}' takes no value`, didYouMean(longer));
   }
-  const typed = { ...unknown, ...wordsAround(words, index, text), text, flag, name };
+  const value = valueBehind(words, index);
+  const typed = { ...unknown, text, flag, name, value, others: othersOf(words, index) };
   for (const hintFor of OPTION_HINTS) {
     const advice = hintFor(typed);
     if (advice !== undefined) return misuse(path, `unknown option '${flag}'`, advice);
@@ -165,25 +166,31 @@ function unknownOption({ words }: TypedLine, unknown: UnknownOption): ImgctlErro
   return misuse(path, `unknown option '${flag}'`);
 }
 
+/** Returns what may be the value of the unknown option: `web` for `--name web` and `--name=web`. */
+function valueBehind(words: TypedLine['words'], index: number): string | undefined {
+  const [, assigned] = /=(.*)$/s.exec(words[index]?.text ?? '') ?? [];
+  return mayBeValue(words, index + 1) ? words[index + 1]?.text : assigned;
+}
+
+/** True if the word may be the value of an unknown option before it. */
+function mayBeValue(words: TypedLine['words'], at: number): boolean {
+  const [before, word] = [words[at - 1], words[at]];
+  const isWord = word?.kind === 'argument' || word?.kind === 'command';
+  return isWord && before?.kind === 'unknown' && !before.text.includes('=');
+}
+
 /**
- * Returns what may be the value of the unknown option, and the other words behind the path of its
- * command: for `images list ubuntu --name web -n 5` these are `web`, and `ubuntu -n 5`. Of other
- * unknown options nothing is repeated: their values may be secrets.
+ * Returns the words that a hint repeats behind the path: `ubuntu -n 5` for `images list ubuntu --name
+ * web -n 5`. No unknown option is repeated, since the value may be a secret, and no base URL, which
+ * the hint names itself.
  */
-function wordsAround(words: TypedLine['words'], index: number, text: string) {
-  const next = words[index + 1];
-  const isNext = next?.kind === 'argument' || next?.kind === 'command';
-  const [, assigned] = /=(.*)$/s.exec(text) ?? [];
-  const value = assigned ?? (isNext ? next.text : undefined);
+function othersOf(words: TypedLine['words'], index: number): string[] {
   const others = words.filter(({ kind, option }, at) => {
-    // The hint names the service itself.
-    if (kind === 'unknown' || option === BASE_URL_OPTION) return false;
-    if (kind === 'command' && at < index) return false;
-    const before = words[at - 1];
-    const mayBeValue = before?.kind === 'unknown' && !before.text.includes('=');
-    return kind === 'option' || !mayBeValue;
+    const isOfPath = kind === 'command' && at < index;
+    const isUnknown = kind === 'unknown' || mayBeValue(words, at);
+    return !isOfPath && !isUnknown && option !== BASE_URL_OPTION;
   });
-  return { value, others: others.map((word) => word.text) };
+  return others.map(({ text }) => text);
 }
 
 /** Returns a hint for a word with a dash before it, as other tools leave out words. */
