@@ -41,7 +41,7 @@ const TRANSIENT = ['unreachable', 'timeout', 'locked', 'server-error', 'bad-answ
 const MAX_UNSEEN = 60_000;
 
 /** A sync request, and what the history of this machine says of it. */
-export interface KnownRequest {
+interface KnownRequest {
   readonly id: SyncId;
   /** True if the history has the request; it then gets the status that was read. */
   readonly isStored: boolean;

@@ -1,16 +1,15 @@
 // imgctl sync: submits an image sync request, and follows it with --wait.
 
-import type { SubmittedSync, SyncId } from '../../api/sync-requests.ts';
 import { command, GET_OPTION, option, type Parsed, SERVICE_CODES } from '../../cli/command.ts';
 import type { Result } from '../../cli/result.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
-import { type Facts, hint, imgctl } from '../../facts.ts';
+import { hint, imgctl } from '../../facts.ts';
 import { stringify } from '../../json.ts';
 import { column, namesOf } from '../../output/columns.ts';
 import type { Output, OutputOptions } from '../../output/output.ts';
 import { shorten } from '../../words.ts';
-import { follow, followHint, type KnownRequest } from './follow.ts';
+import { follow, followHint } from './follow.ts';
 import { rememberRequest } from './history.ts';
 import { describeNames, requestResult } from './show-request.ts';
 import {
@@ -78,15 +77,12 @@ async function run(context: Context, options: Parsed<typeof OPTIONS>): Promise<R
   return { ...result, done: submitted.done };
 }
 
-/** A sync that was submitted by this run, with its id. */
-export interface OwnSync extends SubmittedSync, KnownRequest {
-  readonly id: SyncId;
-  /** For the error if the output cannot be written. */
-  readonly done: Facts;
-}
-
-/** Submits a sync and remembers it. @throws ImgctlError bad-answer: its id is unknown */
-export async function submit(context: Context): Promise<OwnSync> {
+/**
+ * Submits a sync and remembers it. Returns the response, what `follow` needs, and what was done, for
+ * an error if the output cannot be written.
+ * @throws ImgctlError bad-answer: its id is unknown
+ */
+export async function submit(context: Context) {
   const { client } = await context.session();
   const submitted = await client.submitSync();
   const { id, response } = submitted;
@@ -110,7 +106,7 @@ export function submittedOutput(context: Context, options: Pick<OutputOptions, '
 export async function submittedResult(
   context: Context,
   output: Output,
-  submitted: OwnSync,
+  submitted: Awaited<ReturnType<typeof submit>>,
 ): Promise<Result> {
   const { baseUrl } = await context.session();
   const { id, status, message, response, done } = submitted;

@@ -10,10 +10,10 @@ import type { Output } from '../../../output/output.ts';
 import { isSent, isSkipped } from '../../../upload/actions.ts';
 import type { PlannedPackage, TransferOptions } from '../../../upload/transfer.ts';
 import { follow, type POLL_OPTIONS } from '../follow.ts';
-import { type OwnSync, submit, submittedResult } from '../sync.ts';
+import { submit, submittedResult } from '../sync.ts';
 import { describeProblems, failureOf, hasError, reportProblems } from '../sync-problems.ts';
 import { doubtsOf, imageChange, judge, summaryOf } from './image-changes.ts';
-import type { SyncedMark } from './synced-mark.ts';
+import type { syncedMark } from './synced-mark.ts';
 
 export interface SyncOptions extends Parsed<typeof POLL_OPTIONS> {
   readonly wait: boolean;
@@ -32,7 +32,7 @@ export interface Pushed {
   /** The user's images before the push. */
   readonly before: readonly Row[];
   readonly transfer: TransferOptions;
-  readonly mark: SyncedMark;
+  readonly mark: ReturnType<typeof syncedMark>;
 }
 
 /**
@@ -134,7 +134,7 @@ async function submitUnchanged(
   context: Context,
   packages: readonly PlannedPackage[],
   transfer: TransferOptions,
-): Promise<OwnSync> {
+) {
   try {
     await requireUnchanged(context, packages, transfer);
     return await submit(context);

@@ -9,20 +9,6 @@ import { keyedFile } from '../../../files/paths.ts';
 const NAME = 'synced';
 const MARKS = new RegExp(`^${NAME}\\.[0-9a-f]{16}\\.json$`);
 
-export interface SyncedMark {
-  isThere(): boolean;
-  /**
-   * Removes the mark before a file becomes visible, and those of all other storages: one storage may
-   * have several addresses.
-   * @throws ImgctlError failed: a later push would trust it
-   */
-  remove(): void;
-  /** Writes a pending mark before a submit. @throws an error with the reason */
-  begin(assertHeld: AssertHeld): Promise<void>;
-  /** Writes a pending mark after a sync without errors. @throws an error with the reason */
-  complete(assertHeld: AssertHeld): Promise<void>;
-}
-
 /**
  * @param directory without one, the mark is never there
  * @param key the storage, the service, and the users of both
@@ -31,7 +17,7 @@ export function syncedMark(
   directory: string | undefined,
   key: readonly string[],
   uid: number | undefined,
-): SyncedMark {
+) {
   const file = directory && keyedFile(directory, NAME, key);
   const text = `${JSON.stringify(key)}\n`;
   const pending = `${JSON.stringify({ pending: key })}\n`;
@@ -39,6 +25,11 @@ export function syncedMark(
     file !== undefined && tryOr(() => readOwnFile(file, undefined, uid) === content, false);
   return {
     isThere: () => has(text),
+    /**
+     * Removes the mark before a file becomes visible, and those of all other storages: one storage
+     * may have several addresses.
+     * @throws ImgctlError failed: a later push would trust it
+     */
     remove() {
       if (directory === undefined) return;
       const names = tryOr(() => fs.readdirSync(directory), []).filter((name) => MARKS.test(name));
@@ -50,11 +41,13 @@ export function syncedMark(
         throw new ImgctlError('failed', message, { facts: advice, cause });
       }
     },
-    async begin(assertHeld) {
+    /** Writes a pending mark before a submit. @throws an error with the reason */
+    async begin(assertHeld: AssertHeld) {
       if (file === undefined) throw new Error('no home directory');
       await replaceFile(file, pending, { assertHeld });
     },
-    async complete(assertHeld) {
+    /** Writes a pending mark after a sync without errors. @throws an error with the reason */
+    async complete(assertHeld: AssertHeld) {
       // Otherwise, a push to another address of the storage made a file visible meanwhile.
       if (file !== undefined && has(pending)) await replaceFile(file, text, { assertHeld });
     },
