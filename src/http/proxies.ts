@@ -48,10 +48,10 @@ function proxyAdvice(
   { protocol, hostname }: URL,
   env: Readonly<Record<string, string | undefined>>,
 ) {
-  const [wanted, other] =
-    protocol === 'https:' ? ['HTTPS_PROXY', 'HTTP_PROXY'] : ['HTTP_PROXY', 'HTTPS_PROXY'];
-  const names = ['ALL_PROXY', other].flatMap((name) => [name, name.toLowerCase()]);
-  const unused = names.find((name) => env[name]);
+  const wanted = protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
+  // The wanted one is not set.
+  const names = ['ALL_PROXY', 'HTTPS_PROXY', 'HTTP_PROXY'];
+  const unused = names.flatMap((name) => [name, name.toLowerCase()]).find((name) => env[name]);
   if (unused === undefined || isLoopback(hostname)) return undefined;
   return `set ${wanted} to the HTTP proxy, as ${unused} is not read for ${protocol}//`;
 }

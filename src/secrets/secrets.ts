@@ -25,8 +25,12 @@ export interface SecretSource {
 }
 
 /**
- * Returns the nearest source that is set: of options, then of variables, then of the profile; of
- * each the secret itself, then the file, then the command.
+ * Returns the first source that is set:
+ *
+ *     options      the file, the command
+ *     variables    the secret itself, the file, the command
+ *     profile      the file, the command
+ *
  * @throws ImgctlError config: an invalid setting
  */
 export function findSecret(
