@@ -90,17 +90,9 @@ class Segments {
   async take() {
     const [segment, ...others] = this.#ahead;
     if (segment === undefined) throw new Error('no segment was requested');
-    const { bound } = segment;
     const page = await segment.arrival;
-    const ids = page.images.map(idOf);
-    if (!areDescending(ids, bound)) {
-      const verb = Number.isFinite(bound) ? 'filter' : 'sort';
-      throw new NotByIdError(`the service does not ${verb} by id`);
-    }
-    const end = isWhole(page) ? END_OF_LIST : ids.at(-1);
-    // An empty page that says that there are images leads nowhere.
-    if (end === undefined) throw new NotByIdError('the service does not filter by id');
-    if (end !== END_OF_LIST) this.#learnDensity(ids, bound, end);
+    const { ids, end } = readIds(page, segment.bound);
+    if (end !== END_OF_LIST) this.#learnDensity(ids, segment.bound, end);
     const repeated = ids.filter((id) => id >= this.#lowest).length;
     const lowest = Math.min(this.#lowest, end);
     this.#lowest = lowest;
@@ -151,4 +143,17 @@ class Segments {
     arrival.catch(() => {});
     return { bound, end, arrival };
   }
+}
+
+/** Returns the ids of a page, and where they end. @throws NotByIdError: not below the bound */
+function readIds(page: ImagePage, bound: number) {
+  const ids = page.images.map(idOf);
+  if (!areDescending(ids, bound)) {
+    const verb = Number.isFinite(bound) ? 'filter' : 'sort';
+    throw new NotByIdError(`the service does not ${verb} by id`);
+  }
+  const end = isWhole(page) ? END_OF_LIST : ids.at(-1);
+  // An empty page that says that there are images leads nowhere.
+  if (end === undefined) throw new NotByIdError('the service does not filter by id');
+  return { ids, end };
 }
