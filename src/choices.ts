@@ -33,11 +33,9 @@ export function parseChoice<Word extends string>(
     valid: readonly Word[];
     where?: string;
     command?: Invocation;
-    /** Returns the hint for a word of another program. */
-    hintOf?: ((word: string) => string | undefined) | undefined;
   },
 ): Word {
-  const { noun, valid, where, command, hintOf } = choice;
+  const { noun, valid, where, command } = choice;
   const lowerCase = word.toLowerCase();
   const match = valid.find((candidate) => candidate.toLowerCase() === lowerCase);
   if (match !== undefined) return match;
@@ -48,6 +46,6 @@ export function parseChoice<Word extends string>(
   const both = typeof list === 'string' ? `${didYouMean} ${list}` : hint`${didYouMean} ${list}`;
   const suggested = valid.length > MAX_LISTED ? didYouMean : both;
   throw new ImgctlError('usage', where === undefined ? problem : `${problem} in ${where}`, {
-    facts: hintOf?.(word) ?? (meant === undefined ? list : suggested),
+    facts: meant === undefined ? list : suggested,
   });
 }

@@ -3,7 +3,7 @@
 import { ImgctlError } from '../errors.ts';
 import { parseBaseUrl, withScheme } from '../http/url.ts';
 import { parseColumns } from '../output/columns.ts';
-import { FORMAT_NAMES, formatElsewhere } from '../output/formats.ts';
+import { FORMAT_NAMES } from '../output/formats.ts';
 import { FIELDS } from '../query/fields.ts';
 import { TIME_STYLES } from '../query/time-format.ts';
 import { parseRedisAddress, parseUploadUrl } from './storage-urls.ts';
@@ -103,7 +103,7 @@ export const SETTING_GROUPS = {
     output: {
       summary: 'output format',
       fallback: 'table',
-      value: choice('format', FORMAT_NAMES, formatElsewhere),
+      value: choice('format', FORMAT_NAMES),
     },
     'columns.images': { summary: 'columns of images list', value: COLUMNS },
     'columns.my-images': { summary: 'columns of my-images', value: COLUMNS },

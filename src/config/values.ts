@@ -76,14 +76,10 @@ export function anyText(hints: Hints = {}): Value<string> {
   return { parse: (text) => text, ...hints };
 }
 
-/** @param noun what the words are, such as `format`. @param hintOf for words of other programs */
-export function choice<const Word extends string>(
-  noun: string,
-  words: readonly Word[],
-  hintOf?: (word: string) => string | undefined,
-) {
+/** @param noun what the words are, such as `format` */
+export function choice<const Word extends string>(noun: string, words: readonly Word[]) {
   const parse = (text: string, name: string): Word =>
-    parseChoice(text, { noun, valid: words, where: name, hintOf });
+    parseChoice(text, { noun, valid: words, where: name });
   return { words, parse } as const;
 }
 

@@ -133,26 +133,3 @@ export function tsvLine(row: readonly unknown[], onTerminal: boolean): string {
   const line = row.map((value) => cellText(value).replace(/[\t\r\n]/g, ' ')).join('\t');
   return `${onTerminal ? line.replace(/[^\t]+/g, printable) : line}\n`;
 }
-
-/** Returns what to use instead of a format of another program, such as `columns=id,name`. */
-export function formatElsewhere(word: string): string | undefined {
-  const [, name = '', value = ''] = /^([^=]*)=?(.*)$/s.exec(word) ?? [];
-  const columns = /^\w+(,\w+)*$/.test(value) ? value : 'a,b';
-  return FORMATS_ELSEWHERE.get(name)?.replace('a,b', columns);
-}
-
-const JQ = 'use --json, and select with jq';
-
-const FORMATS_ELSEWHERE: ReadonlyMap<string, string> = new Map([
-  ['wide', 'use -c all'],
-  ['name', 'use --get name'],
-  ['id', 'use --get id'],
-  ['path', 'use --get path'],
-  ['text', 'use -o tsv'],
-  ['noheader', 'use --no-header'],
-  ['columns', 'use -c a,b'],
-  ['custom-columns', 'use -c a,b'],
-  ['jsonpath', JQ],
-  ['go-template', JQ],
-  ['template', JQ],
-]);
