@@ -50,6 +50,7 @@ function folderSource(path: string, size: number, findings: FindingList): Packag
   const name = basename(path);
   const folder = dirname(path);
   const descriptor = { name, path: join(folder, name), offset: 0, size, complete: true };
+  /** Names that are reported already. */
   const outside = new Set<string>();
   const find = async (other: string) => {
     const file = join(folder, other);
@@ -57,9 +58,7 @@ function folderSource(path: string, size: number, findings: FindingList): Packag
       const stats = await stat(file);
       if (!stats.isFile()) return null;
       await access(file, constants.R_OK);
-      const place = relative(await realpath(folder), await realpath(file));
-      const isOutside = isAbsolute(place) || place.split(sep)[0] === '..';
-      if (isOutside && !outside.has(other)) {
+      if (!outside.has(other) && (await isOutside(folder, file))) {
         outside.add(other);
         findings.add('outside-folder', other, 'a link to a file outside the folder');
       }
@@ -68,13 +67,14 @@ function folderSource(path: string, size: number, findings: FindingList): Packag
       return null;
     }
   };
+  /** By folder. */
   const listed = new Map<string, SimilarName>();
   const findSimilar = async (other: string) => {
-    const path = posix.join(other);
-    const parent = posix.dirname(path);
-    const names = listed.get(parent) ?? similarTo(await listFolder(folder, parent));
-    listed.set(parent, names);
-    return names(path);
+    const normal = posix.join(other);
+    const parent = posix.dirname(normal);
+    const findIn = listed.get(parent) ?? similarTo(await listFolder(folder, parent));
+    listed.set(parent, findIn);
+    return findIn(normal);
   };
   const findSibling = async (extension: string) => {
     const own = withoutExtension(name) + extension;
@@ -85,6 +85,12 @@ function folderSource(path: string, size: number, findings: FindingList): Packag
   };
   const finders = { find, findSimilar, findSibling };
   return { kind: 'ovf', findings, descriptor, members: [descriptor], ...finders };
+}
+
+/** True if a file, or what a link leads to, is not in the folder or below. */
+async function isOutside(folder: string, file: string): Promise<boolean> {
+  const place = relative(await realpath(folder), await realpath(file));
+  return isAbsolute(place) || place.split(sep)[0] === '..';
 }
 
 async function listFolder(folder: string, parent: string): Promise<string[]> {
