@@ -17,7 +17,7 @@ const MIN_INTERVAL = 500;
 const FIRST_INTERVAL = 2_000;
 const MAX_INTERVAL = 15_000;
 
-const interval: Value<number> = {
+const POLL_INTERVAL: Value<number> = {
   parse(text, name) {
     const milliseconds = parseDuration(text, name);
     if (milliseconds >= MIN_INTERVAL) return milliseconds;
@@ -27,7 +27,7 @@ const interval: Value<number> = {
 
 export const POLL_OPTIONS = [
   option('--poll-interval <duration>', 'check this often (2s, slowing to 15s)', {
-    value: interval,
+    value: POLL_INTERVAL,
   }),
   option('--wait-timeout <duration>', 'stop waiting after this time and exit with 7', {
     default: '1h',
@@ -104,8 +104,8 @@ async function* poll(
       if (request.state !== 'waiting') return;
     } catch (error) {
       if (deadline.aborted) break;
-      const isUnseen = io.elapsed() - seenAt < MAX_UNSEEN;
-      if (!(error instanceof ImgctlError) || !isTransient(error, isUnseen)) throw error;
+      const mayAppear = io.elapsed() - seenAt < MAX_UNSEEN;
+      if (!(error instanceof ImgctlError) || !isTransient(error, mayAppear)) throw error;
       const { retryAfter = 0 } = error;
       // A limit beyond the wait: nothing more can be seen, and the error says when to come back.
       if (retryAfter > 0 && retryAfter >= left()) throw error;
@@ -144,8 +144,8 @@ function reportRetry({ io, tell }: Context, id: SyncId, error: ImgctlError, paus
 }
 
 /** True if the error of a check says nothing about the request. */
-function isTransient({ code, retryAfter }: ImgctlError, isUnseen: boolean): boolean {
-  if (code === 'not-found') return isUnseen;
+function isTransient({ code, retryAfter }: ImgctlError, mayAppear: boolean): boolean {
+  if (code === 'not-found') return mayAppear;
   // Without a time, it is the limit of token requests.
   if (code === 'rate-limited') return retryAfter !== undefined;
   return TRANSIENT.includes(code);
@@ -170,8 +170,8 @@ function describeStatus(request: SyncRequest | undefined): string {
   return status ? `status: ${status}` : `no status in ${shorten(stringify(response), 200)}`;
 }
 
-/** True if the service may not show the request yet. */
-export function mustExist({ age }: KnownRequest): boolean {
+/** True if the request exists, although the service may not show it yet. */
+export function isRecent({ age }: KnownRequest): boolean {
   return age < MAX_UNSEEN;
 }
 

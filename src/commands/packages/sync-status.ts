@@ -17,7 +17,7 @@ import { ImgctlError, tryOr } from '../../errors.ts';
 import { hint, imgctl } from '../../facts.ts';
 import { column } from '../../output/columns.ts';
 import { formatTimestamp } from '../../query/time-format.ts';
-import { follow, LIST_REQUESTS, mustExist, readRequest } from './follow.ts';
+import { follow, isRecent, LIST_REQUESTS, readRequest } from './follow.ts';
 import { type HistoryEntry, readHistory, rememberRequest } from './history.ts';
 import { requestResult } from './show-request.ts';
 import {
@@ -114,7 +114,7 @@ async function run(context: Context, options: Options, argument?: string): Promi
     const request = await follow(context, known, options);
     return requestResult(context, output, request, { ...options, started });
   }
-  const request = await readRequest(context, id, mustExist(known));
+  const request = await readRequest(context, id, isRecent(known));
   if (known.isStored) await rememberRequest(context, id, request);
   return requestResult(context, output, request, options);
 }
