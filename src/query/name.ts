@@ -24,19 +24,33 @@ export function readName(name: string): Name {
 export class Name {
   readonly text: string;
   /** What is around the places: `app-`, `-amd64-` and an empty text. */
-  readonly #words: readonly string[];
-  readonly #places: readonly Place[];
+  readonly #words: string[] = [];
+  /** What was found of each version at each place: [[[v12, SP05], [2024]], [[2]]]. */
+  readonly #found: FoundVersion[][][] = [];
   readonly #extension: string;
 
   constructor(text: string) {
     // A service can put the mark into a name.
     const name = normalize(text).replaceAll(MARK, ' ');
-    const [extension = ''] = /\.ov[af]$/i.exec(name) ?? [];
-    const { places, rest } = divide(name.slice(0, name.length - extension.length));
     this.text = text;
-    this.#words = [...places.map(({ before }) => before), rest];
-    this.#places = places;
-    this.#extension = extension;
+    this.#extension = /\.ov[af]$/i.test(name) ? name.slice(-4) : '';
+    const stem = name.slice(0, name.length - this.#extension.length);
+    let end = 0;
+    for (const version of findVersions(stem)) {
+      this.#add(stem.slice(end, version.start), version);
+      end = version.end;
+    }
+    this.#words.push(stem.slice(end));
+  }
+
+  /** Versions with only separators before them share a place. Letters go on with the version before. */
+  #add(before: string, version: FoundVersion): void {
+    const place = this.#found.at(-1);
+    if (!place || /[\p{L}\p{N}]/u.test(before)) {
+      this.#words.push(before);
+      this.#found.push([[version]]);
+    } else if (lettersOf(version)) place.at(-1)?.push(version);
+    else place.push([version]);
   }
 
   /** The name with # for each place: `app-#-amd64-#.ova`. */
@@ -54,13 +68,13 @@ export class Name {
 
   /** What is compared: [[12, sp, 5], [2024]] and [[2]]. */
   get places(): Places {
-    return this.#places.map(({ versions }) => versions.map(partsOf));
+    return this.#found.map((place) => place.map(partsOf));
   }
 
   /** The versions as they stand in the name: `v12-SP05-2024-2`. */
   get versionText(): string {
-    const found = this.#places.flatMap(({ versions }) => versions.flat());
-    return found.map(({ text }) => text).join('-');
+    const versions = this.#found.flat(2);
+    return versions.map(({ text }) => text).join('-');
   }
 
   /**
@@ -68,10 +82,11 @@ export class Name {
    * SP05 at 0.0sp, 2024 at 0.1, 2 at 1.0.
    */
   positionOf(isMeant: (version: FoundVersion) => boolean): string | undefined {
-    for (const [place, { versions }] of this.#places.entries()) {
-      for (const [at, version] of versions.entries()) {
+    for (const [placeAt, place] of this.#found.entries()) {
+      for (const [versionAt, version] of place.entries()) {
         const found = version.find(isMeant);
-        if (found) return `${place}.${at}${found === version[0] ? '' : lettersOf(found)}`;
+        const letters = found && found !== version[0] ? lettersOf(found) : '';
+        if (found) return `${placeAt}.${versionAt}${letters}`;
       }
     }
     return undefined;
@@ -80,33 +95,11 @@ export class Name {
 
 const WORDS_AND_MARKS = new RegExp(`${LETTER_OR_DIGIT}+|${MARK}`, 'gu');
 
-/** What stands at one place of a name: versions with only separators between them. */
-interface Place {
-  /** The text between the place before and this one. */
-  readonly before: string;
-  /** What was found of each version: of 12-SP05_2024, [12, SP05] and [2024]. */
-  readonly versions: FoundVersion[][];
-}
-
-/** Divides a name into its places and what is behind them. 12-sp5 is one version, as 12sp5 is. */
-function divide(stem: string): { readonly places: readonly Place[]; readonly rest: string } {
-  const places: Place[] = [];
-  let end = 0;
-  for (const found of findVersions(stem)) {
-    const before = stem.slice(end, found.start);
-    end = found.end;
-    const place = places.at(-1);
-    if (!place || /[\p{L}\p{N}]/u.test(before)) places.push({ before, versions: [[found]] });
-    else if (lettersOf(found)) place.versions.at(-1)?.push(found);
-    else place.versions.push([found]);
-  }
-  return { places, rest: stem.slice(end) };
-}
-
 /** Returns the letters with which a version begins: sp for SP05. The v of v12 is none. */
 function lettersOf({ text, isHash }: FoundVersion): string {
+  if (isHash || /^v?\d/i.test(text)) return '';
   const [letters = ''] = /^\p{L}+/u.exec(text) ?? [];
-  return isHash || /^v$/i.test(letters) ? '' : foldCase(letters);
+  return foldCase(letters);
 }
 
 /** Returns 12, sp, 5 for v12 and SP05, which are one version. */
