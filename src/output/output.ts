@@ -15,7 +15,7 @@ export interface OutputOptions {
   readonly time?: TimeStyle | undefined;
   /** False to cut nothing of a table on a terminal; undefined if the command has no --no-trunc. */
   readonly trunc?: boolean | undefined;
-  /** Only the column `url`. */
+  /** Prints only the URL of each image. */
   readonly urls?: boolean | undefined;
   /** The columns that tables show [all]; none: those of each row. */
   readonly shown?: readonly string[];
@@ -23,15 +23,15 @@ export interface OutputOptions {
   readonly cells?: readonly string[];
   /** Shows each row of a table as keys and values. */
   readonly isRecord?: boolean;
-  /** Leaves out of such records what is missing or false. */
+  /** Leaves out of records what is missing [as `wrap`]. */
   readonly omitsMissing?: boolean;
   /** Shows a table for each value of this column, below that value. */
   readonly groupBy?: string | undefined;
-  /** Cuts no table, and wraps its last column between words. */
+  /** Wraps the last column of a table between words; the others are never cut. */
   readonly wrap?: boolean;
 }
 
-/** What the run says about it. */
+/** What the run says about the output. */
 interface OutputSettings {
   readonly format: Format;
   readonly quiet: boolean;
@@ -58,7 +58,7 @@ type Part = 'row' | 'fields' | 'value';
 export class Output {
   /** How rows are written. */
   readonly shape: Shape;
-  /** The columns that are printed; of data, all fields may be. None: those of each row. */
+  /** The columns that are printed, unless every field is. None: those of each row. */
   readonly columns: readonly Column[];
   /** True if notes are printed: other formats than a table show that nothing was found. */
   readonly hasNotes: boolean;

@@ -80,6 +80,7 @@ describe('listWriter', () => {
     ['csv', 'later,id\r\n"{""x"":1}",7\r\n', selected],
     ['table', 'debian.ova  debian   7\na,b.ova     -       12\n', { header: false }],
     ['table', 'debian.ova\na,b.ova\n', { only: 'name' }],
+    ['csv', 'a,b\n', { urls: true, rows: [{ url: 'a,b' }] }],
     ['table', 'so\u00adft a\n', { only: 'name', rows: [{ name: 'so\u00adft\na' }] }],
     ['csv', `at,gone,x\r\n${SHOWN},,x\r\n`, timed],
     ['ndjson', `{"at":"${SHOWN}","gone":null,"x":"x"}\n`, timed],
