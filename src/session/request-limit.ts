@@ -21,6 +21,9 @@ export interface LimitOptions {
 /** A shared store and the files know the same end of a limit to within this time. */
 const SHARED_DELAY = 1_000;
 
+/** Milliseconds between two looks at the store while the run waits. */
+const LOOK_INTERVAL = 5_000;
+
 export class RequestLimit {
   readonly #options: LimitOptions;
   /** `resetsAt` of the limit whose end this run has waited for; 0 before. */
@@ -49,7 +52,13 @@ export class RequestLimit {
         const wait = limit.resetsAt - now;
         if (wait > patience - (io.elapsed() - started)) throw error;
         onWait?.(wait);
-        await io.sleep(wait, io.signal);
+        const end = io.elapsed() + wait;
+        while (io.elapsed() < end) {
+          await io.sleep(Math.min(end - io.elapsed(), LOOK_INTERVAL), io.signal);
+          // Another process may have stored a token.
+          const found = await request.reuse();
+          if (found !== undefined) return found;
+        }
         this.#waitedUntil = limit.resetsAt;
       }
     }
