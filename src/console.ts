@@ -14,13 +14,7 @@ import {
   type NoticeKind,
   noticeMessage,
 } from './output/messages.ts';
-import {
-  createLines,
-  createSpinner,
-  type Describe,
-  NO_PROGRESS,
-  type Progress,
-} from './output/progress.ts';
+import { createLines, createSpinner, type Describe, type Progress } from './output/progress.ts';
 import { Redaction } from './output/redaction.ts';
 import { loadStyle, type Style, type Terminal } from './output/terminal.ts';
 import { wrapWords } from './output/text.ts';
@@ -43,7 +37,7 @@ interface SuccessOptions extends Pick<Notice, 'hint' | 'details'> {
 }
 
 /** What long work says as it goes. A part of it is one of several packages, files or problems. */
-export type RunReport =
+type RunReport =
   /** Until `end`, a line says what is done now. @param isBrief if only where it can be redrawn */
   | { readonly kind: 'begin'; readonly isBrief?: boolean }
   | { readonly kind: 'progress'; readonly text: string; readonly describe?: Describe }
@@ -201,16 +195,16 @@ export class Console {
   }
 
   /** @param lines if the line cannot be redrawn, write a line per change instead of nothing */
-  startProgress(lines: boolean): Progress {
-    const { errorTerminal, quiet } = this.#style;
+  startProgress(lines: boolean): Progress | undefined {
+    const { errorTerminal, errorFormat, quiet } = this.#style;
     const { stderr } = this.#io;
     const redact = (text: string) => this.redaction.apply(text);
-    this.#progress = NO_PROGRESS;
-    if (quiet) return this.#progress;
+    this.#progress = undefined;
+    if (quiet) return undefined;
     if (errorTerminal.interactive) {
       if (stderr.stream) this.#progress = createSpinner(stderr.stream, errorTerminal, redact);
     } else if (lines) {
-      this.#progress = createLines(stderr, redact, this.#style.errorFormat.json);
+      this.#progress = createLines(stderr, redact, errorFormat.json);
     }
     return this.#progress;
   }

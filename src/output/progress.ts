@@ -24,13 +24,6 @@ export interface Progress {
 /** @param stalled the response that a run waits for, if that was said since the last line */
 export type Describe = (stalled?: string) => string;
 
-export const NO_PROGRESS: Progress = {
-  update: () => false,
-  stalled: () => false,
-  withoutSpinner: (write) => write(),
-  async stop() {},
-};
-
 /** Milliseconds per frame; a shorter run shows no spinner, and does not load it. */
 const INTERVAL = 100;
 

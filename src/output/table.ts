@@ -21,17 +21,21 @@ interface Look {
   readonly style: Style;
 }
 
-/** Writes rows, in a pipe uncut. @returns the columns that the terminal has no room for */
+/**
+ * Writes rows, in a pipe uncut.
+ * @param areRecords as keys and values. @returns the columns that the terminal has no room for
+ */
 export async function writeTable(
   sink: Sink,
   output: Output,
   rows: readonly Row[],
   terminal: Terminal,
+  areRecords = false,
 ): Promise<readonly string[]> {
   const look: Look = { options: output.options, terminal, style: await loadStyle(terminal) };
   const columns = measureColumns(output, rows, look.style);
   const layout = layoutOf(columns, output.options, terminal);
-  if (layout.kind === 'records') {
+  if (areRecords || layout.kind === 'records') {
     await writeText(sink, recordLines(columns, look));
     return [];
   }
@@ -43,13 +47,6 @@ export async function writeTable(
   await writeText(sink, lines);
   const shown = namesOf(below ? [...beside, below] : beside);
   return namesOf(output.columns).filter((name) => !shown.includes(name));
-}
-
-/** Writes a row as keys and values. */
-export async function writeRecord(sink: Sink, output: Output, row: Row, terminal: Terminal) {
-  const look: Look = { options: output.options, terminal, style: await loadStyle(terminal) };
-  const columns = measureColumns(output, [row], look.style);
-  await writeText(sink, recordLines(columns, look));
 }
 
 function* alignedLines(columns: readonly TableColumn[], { options, style }: Look) {

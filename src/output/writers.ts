@@ -58,10 +58,10 @@ function recordWriter(output: Output, { sink, terminal }: Place): ListWriter {
   let count = 0;
   return {
     async write(rows) {
-      const { writeRecord } = await import('./table.ts');
+      const { writeTable } = await import('./table.ts');
       for (const row of rows) {
         if (count > 0) await sink.write('\n');
-        await writeRecord(sink, output, row, terminal());
+        await writeTable(sink, output, [row], terminal(), true);
         count += 1;
       }
     },

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Column } from '../../src/output/columns.ts';
 import { Output, type OutputOptions } from '../../src/output/output.ts';
-import { writeRecord, writeTable } from '../../src/output/table.ts';
+import { writeTable } from '../../src/output/table.ts';
 import type { Terminal } from '../../src/output/terminal.ts';
 import { displayWidth } from '../../src/output/width.ts';
 import { MemorySink, PIPE, terminalOf } from '../support/memory-sink.ts';
@@ -44,14 +44,7 @@ async function shown({ columns, rows = [], terminal = PIPE, ...options }: TableC
     return Object.fromEntries(names.map((name, at) => [name, row[at] ?? null]));
   });
   const sink = new MemorySink();
-  let hidden: readonly string[] = [];
-  if (!asRecords) hidden = await writeTable(sink, output, records, terminal);
-  else {
-    for (const [at, record] of records.entries()) {
-      if (at > 0) await sink.write('\n');
-      await writeRecord(sink, output, record, terminal);
-    }
-  }
+  const hidden = await writeTable(sink, output, records, terminal, asRecords);
   return { text: sink.text, lines: sink.text.split('\n').slice(0, -1), hidden };
 }
 
