@@ -17,7 +17,8 @@ const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = fs.constants;
 const READ_FLAGS = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
 
 /**
- * Tightens an own file that others could read to 0600. @param check called before anything is read or changed
+ * Reads an own file, and tightens it to 0600 if others could read it.
+ * @param check called before anything is read or changed
  * @throws an error whose `errorReason` names the problem and its place, never the contents
  */
 export function readOwnFile(
@@ -52,8 +53,8 @@ export function readJsonFile(...args: Parameters<typeof readOwnFile>): JsonObjec
 }
 
 /**
- * @throws an error that names the problem and its place, never the contents; also if a key stands twice: one of the
- * two values would be lost
+ * @throws an error that names the problem and its place, never the contents; also if a key stands
+ * twice: one of the two values would be lost
  */
 function parseObject(json: string): JsonObject {
   if (isTooDeep(json)) throw new Error('its JSON is nested too deep');
@@ -72,7 +73,10 @@ function parseObject(json: string): JsonObject {
   throw new Error(`not valid JSON at line ${before.length}, column ${column}`);
 }
 
-/** Creates a folder of mode 0700 and those above it. Node's own way reports a read-only file system as ENOENT. */
+/**
+ * Creates a folder of mode 0700 and those above it. The recursive option of Node's mkdir reports a
+ * read-only file system as ENOENT.
+ */
 export function makeFolder(folder: string): void {
   const parent = path.dirname(folder);
   if (fs.existsSync(folder) || parent === folder) return;
@@ -133,7 +137,7 @@ export async function replaceFile(
   }
 }
 
-/** On Windows a virus scanner or another reader blocks a rename for a moment: retried for a second. */
+/** On Windows a virus scanner or another reader may block a rename: it is retried for a second. */
 const BUSY = ['EPERM', 'EACCES', 'EBUSY'];
 const MAX_DELAY = 512;
 
@@ -157,7 +161,7 @@ export const UUID = '[\\da-f]{8}(?:-[\\da-f]{4}){3}-[\\da-f]{12}';
 /** The end of a staging file's name; conf adds an extension. */
 const STAGING = new RegExp(`^${UUID}\\.new`);
 
-/** Removes the staging files of this write and of killed writers, also those that conf makes from their names. */
+/** Removes the staging files of this write and of killed writers, also with conf's extension. */
 function removeLeftovers(file: string, staging: string): void {
   const directory = path.dirname(file);
   const timeOf = (name: string) => fs.lstatSync(name, { throwIfNoEntry: false })?.mtimeMs;

@@ -1,4 +1,4 @@
-// A mutex for one process at a time. It is stale if it does not change while another process watches it.
+// A mutex for one process at a time. It is stale if another process sees no change of it for 5 s.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -16,11 +16,12 @@ const MAX_PAUSE = 1_000;
 export class MutexLostError extends ImgctlError {}
 
 /**
- * Runs the action while holding the mutex of `file`: the folder `<file>.lock`, with one file in it. The random
- * name of that file is the holder's, so that nobody takes over, renews or releases the mutex of another one.
- * The action's `assertHeld` throws MutexLostError unless the mutex is still held. Clocks are never compared, because
- * machines that share a folder may have different ones.
- * @throws ImgctlError locked: others held it for longer than `patience` milliseconds; MutexLostError; the file system's error if no mutex can be made
+ * Runs the action while holding the mutex of `file`: the folder `<file>.lock`, with one file in it.
+ * The random name of that file is the holder's, so that nobody takes over, renews or releases the
+ * mutex of another one. The action's `assertHeld` throws MutexLostError unless the mutex is still
+ * held. Clocks are never compared, because machines that share a folder may have different ones.
+ * @throws ImgctlError locked: others held it for longer than `patience` milliseconds;
+ * MutexLostError; the file system's error if no mutex can be made
  */
 export async function withMutex<Result>(
   file: string,
@@ -84,7 +85,7 @@ export async function withMutexIfPossible<Result>(
   }
 }
 
-/** Takes the mutex of a file away from its holder, who then notices; leaves what imgctl did not create. */
+/** Takes the mutex of a file from its holder, who notices; leaves what imgctl did not create. */
 export function breakMutex(file: string): void {
   const folder = `${file}.lock`;
   const holder = tryOr(() => look(folder)[0], undefined);
@@ -114,7 +115,8 @@ async function acquire(folder: string, patience: number, io: Clock, onWait?: () 
     }
     const before = io.elapsed();
     await io.sleep(50 + 100 * io.random(), io.signal);
-    // Under load a pause takes longer. After a suspension, which may have stopped the holder too, it counts as one.
+    // Under load a pause takes longer. A suspension, which may have stopped the holder too, counts
+    // as one pause.
     const passed = Math.min(io.elapsed() - before, MAX_PAUSE);
     waited += passed;
     unchanged += passed;
@@ -124,8 +126,9 @@ async function acquire(folder: string, patience: number, io: Clock, onWait?: () 
 const HOLDER = new RegExp(`^${UUID}$`);
 
 /**
- * Returns the holder's file and a text that changes with every renewal. Throws for what imgctl did not create.
- * @throws an error for a link or the folder of another program, in which nothing may be renamed or deleted
+ * Returns the holder's file and a text that changes with every renewal.
+ * @throws an error for a link or a folder that imgctl did not create, in which nothing may be
+ * renamed or deleted
  */
 function look(folder: string): readonly [holder: string | undefined, state: string] {
   try {
@@ -165,7 +168,7 @@ function takeOver(holder: string, own: string): boolean {
   }, false);
 }
 
-/** True if this process alone holds the mutex. Else releases it: another took it over while this one was suspended. */
+/** True if only this process holds the mutex. Else releases it: another took it over meanwhile. */
 function settleRace(own: string): boolean {
   if (fs.readdirSync(path.dirname(own)).length === 1) return true;
   release(own);

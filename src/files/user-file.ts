@@ -87,7 +87,7 @@ export function followLinks(file: string, maxLinks = 40): string {
     if (!stat?.isSymbolicLink()) return real;
     return followLinks(path.resolve(path.dirname(real), fs.readlinkSync(real)), maxLinks - 1);
   } catch {
-    // Its folder does not exist either, or the links lead in a circle: reading and writing report it.
+    // No folder either, or the links lead in a circle: reading and writing report it.
     return file;
   }
 }
@@ -112,7 +112,10 @@ export function requireReplaceable(file: string, what: string): fs.Stats | undef
   }
 }
 
-/** Replaces a file atomically. It keeps its mode; a symbolic link to it stays. @throws ImgctlError failed */
+/**
+ * Replaces a file atomically. It keeps its mode; a symbolic link to it stays.
+ * @throws ImgctlError failed
+ */
 export async function replaceUserFile(
   file: string,
   text: string | Buffer,
@@ -160,8 +163,9 @@ function contentOf(file: string): string | undefined {
 }
 
 /**
- * Replaces a file by the text that `change` returns, unless that is undefined; one process at a time.
- * @param change reads the file. It is called again if another program has replaced the file, or taken over the mutex
+ * Replaces a file by the text that `change` returns, if there is one; one process at a time.
+ * @param change reads the file. It is called again if another program has replaced the file, or
+ * taken over the mutex
  * @throws ImgctlError failed, locked, and whatever `change` throws
  */
 export async function changeUserFile(
