@@ -24,8 +24,7 @@ const GUESSES: readonly ((older: Side, newer: Side) => boolean)[] = [
   // 1.0, 1.0b2: a beta of 1.0. 1.0rc1, 1.0a1: an alpha.
   (older, newer) => older.kind <= NOTHING && isBeforeNumber(newer) && /^[abcm]$/.test(newer.part),
   // 1.2-3, 1.2.4: build 4 of 1.2, as 3 is. 12_2021, 12sp3: a service pack that was out before 2021.
-  (older, newer) =>
-    older.kind === NOTHING && older.versionsAfter.length > newer.versionsAfter.length,
+  (older, newer) => older.kind === NOTHING && older.buildsAfter.length > newer.buildsAfter.length,
   // web, web-20240115: a build that is older than web.
   (older, newer) => older.kind === NOTHING && newer.beginsPlace && hasDate(newer),
   // 7.0U3, 7.0.1: a release before the update U3.
@@ -51,19 +50,20 @@ interface Side {
   readonly beginsPlace: boolean;
   /** The parts behind it in its version. */
   readonly partsAfter: readonly string[];
-  /** The versions behind that in its place. */
-  readonly versionsAfter: Places[number];
+  /** The versions behind that in its place, but for hashes. */
+  readonly buildsAfter: Places[number];
 }
 
 function sideAt(at: Difference, places: Places): Side {
   const [version = [], ...versionsAfter] = places[at.place]?.slice(at.version) ?? [];
   const [part = '', ...partsAfter] = version.slice(at.part);
   const beginsPlace = at.version === 0 && at.part === 0;
-  return { part, kind: partKind(part), beginsPlace, partsAfter, versionsAfter };
+  const buildsAfter = versionsAfter.filter(([first]) => first !== HASH);
+  return { part, kind: partKind(part), beginsPlace, partsAfter, buildsAfter };
 }
 
-function endsPlace({ partsAfter, versionsAfter }: Side): boolean {
-  return partsAfter.length + versionsAfter.length === 0;
+function endsPlace({ partsAfter, buildsAfter }: Side): boolean {
+  return partsAfter.length + buildsAfter.length === 0;
 }
 
 /** True for letters before a number: the u of U3. */
@@ -72,8 +72,8 @@ function isBeforeNumber({ kind, partsAfter }: Side): boolean {
 }
 
 /** True for 20240115, 202401, 2024-1-15 and 15-1-2024. */
-function hasDate({ part, partsAfter, versionsAfter }: Side): boolean {
-  return [part, ...partsAfter, ...versionsAfter.flat()].some((each) =>
+function hasDate({ part, partsAfter, buildsAfter }: Side): boolean {
+  return [part, ...partsAfter, ...buildsAfter.flat()].some((each) =>
     /^20\d\d(?:\d\d){0,2}$/.test(each),
   );
 }

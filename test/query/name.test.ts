@@ -172,6 +172,7 @@ describe('of two names of a series', () => {
     ['a-1-b-2', 'a-1-b'],
     ['a-8.2.1-20231130', 'a-8.2.1'],
     ['a-3.20.1-r0', 'a-3.20-r5'],
+    ['a-3.0.1-26156e2', 'a-3.0-a383732'],
   ])('%s is newer than %s', (newer, older) => {
     expect(compare(newer, older)).toEqual({
       order: expect.toSatisfy((n) => n > 0),
@@ -207,6 +208,7 @@ describe('of two names of a series', () => {
     ['a-992', 'a-9.16.1'],
     ['a-992', 'a-9-16-1'],
     ['a-1.2-3', 'a-1.2.4'],
+    ['a-1.2-3', 'a-1.2.4-a383732'],
     ['a-12-2021', 'a-12sp3'],
     ['a-1.2-v4', 'a-1.2v3'],
     ['a-7.0-U3', 'a-7.0.0-U1'],
