@@ -1,9 +1,10 @@
 // Reads all images of the service: by id, or by page number if it cannot filter or sort by id.
 
 import { type ImagePage, MAX_PAGES, type PageQuery } from '../api/images.ts';
+import type { ReceivedImage } from '../api/types.ts';
 import { EVERYTHING } from '../query/query.ts';
 import { ID_ORDER } from './first-pages.ts';
-import { idOf, lowestLongerId } from './ids.ts';
+import { areDescending, idOf, lowestLongerId } from './ids.ts';
 import { isRefusedRequest, requestPage, unlessRefused } from './page.ts';
 import { NotByIdError, pagesById } from './pages-by-id.ts';
 import { incompleteList, pagesByNumber } from './pages-by-number.ts';
@@ -42,12 +43,18 @@ export async function* allImages(
     if (!(error instanceof NotByIdError)) throw error;
     trace(`${error.message}, so the list is read by page number`);
     const images = await readByNumber(readPage, sortsById, error.cause);
-    const yielded = new Set(yieldedIds);
-    const rest = images.filter((image) => !yielded.has(idOf(image)));
-    yield { images: EVERYTHING.sort(rest), bytes: 0 };
+    yield { images: EVERYTHING.sort(restOf(images, yieldedIds)), bytes: 0 };
   } finally {
     abort.abort(new Error('no longer needed'));
   }
+}
+
+/** Returns the images that were not yielded. In the order of ids, higher ids are new: left out. */
+function restOf(images: readonly ReceivedImage[], yieldedIds: readonly number[]) {
+  const lowest = yieldedIds.at(-1) ?? Infinity;
+  if (areDescending(images.map(idOf))) return images.filter((image) => idOf(image) < lowest);
+  const yielded = new Set(yieldedIds);
+  return images.filter((image) => !yielded.has(idOf(image)));
 }
 
 /** Allows three times the pages that the first one announces, and ten. */

@@ -154,6 +154,13 @@ describe('a list of the service', () => {
     expect((await list(handler, { limit: 3 })).ids).toEqual(ids.slice(0, 3));
   });
 
+  it('streams no higher id after lower ones if ids cannot be filtered and an image is added', async () => {
+    const growing = refusing(400, (request, index) =>
+      catalogueOf(testImages(index === 0 ? 7 : 8))(request, index),
+    );
+    expect((await list(growing, { streams: true })).ids).toEqual(down(7));
+  });
+
   /** Serves 12 images unless it is said, and compares ids as texts: 9 is not below 11. */
   const asTexts =
     (changes: readonly (readonly number[])[] = []): Handler =>
