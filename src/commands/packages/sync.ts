@@ -78,8 +78,8 @@ async function run(context: Context, options: Parsed<typeof OPTIONS>): Promise<R
 }
 
 /**
- * Submits a sync and remembers it. Returns the response, what `follow` needs, and what was done, for
- * an error if the output cannot be written.
+ * Submits a sync and remembers it. Returns the response, what `follow` needs, and what was done,
+ * for an error if the output cannot be written.
  * @throws ImgctlError bad-answer: its id is unknown
  */
 export async function submit(context: Context) {

@@ -1,4 +1,4 @@
-// What a sync did to the images of a push, by the user's list before and after, and what that means.
+// What a sync did to the images of a push, by the user's list before and after, and its meaning.
 
 import type { SyncRequest } from '../../../api/sync-requests.ts';
 import { ImgctlError } from '../../../errors.ts';
