@@ -26,6 +26,7 @@ interface Wanted {
  *
  *     list ubuntu                    filter=name,like,%ubuntu%&sort=id,desc   enough if it has all
  *     list -n 5                      sort=id,desc                             or the highest ids
+ *     list -s id -n 5                sort=id,asc                              or the lowest
  *     list -s created_on,desc -n 5   sort=created_on,desc                     or the newest
  */
 export async function findSurePage(service: Service, wanted: Wanted) {
@@ -51,12 +52,13 @@ export async function findSurePage(service: Service, wanted: Wanted) {
   return found && { page, filter: undefined, ...found };
 }
 
-/** Returns the order of the page: by id, or the newest first if the limit fits on the page. */
+/** Returns the order of the page: by id, or the newest or lowest first if the limit fits on it. */
 function sortOfPage({ query: { sorts }, limit, perPage }: Wanted): FieldSort {
   const [key, ...others] = sorts;
   if (key === undefined || others.length > 0 || limit > perPage || !isFieldSort(key)) return BY_ID;
   const isNewest = kindOf(key.field) === 'time' && key.direction === 'desc';
-  return isNewest ? key : BY_ID;
+  const isLowest = key.field === 'id' && key.direction === 'asc';
+  return isNewest || isLowest ? key : BY_ID;
 }
 
 /**
@@ -85,10 +87,16 @@ async function selectOn(
   const saysSorted = isOrderOf(query, sort) && page.meta.sort === printSort(sort);
   if (!saysSorted || images.length < limit) return undefined;
   const hasFirst =
-    sort === BY_ID
-      ? areDescending(page.images.map(idOf)) && (await firstPages.sortsIdsAsNumbers(perPage))
+    sort.field === 'id'
+      ? isInOrder(page, sort) && (await firstPages.sortsIdsAsNumbers(perPage))
       : hasNewest(page, images, sort.field);
   return hasFirst ? { images, total: totalOfPart(page, query) } : undefined;
+}
+
+/** True if the ids are whole numbers in the order of the sort. */
+function isInOrder({ images }: ImagePage, { direction }: FieldSort): boolean {
+  const ids = images.map(idOf);
+  return areDescending(direction === 'desc' ? ids : ids.reverse());
 }
 
 function areDifferent(images: readonly ReceivedImage[]): boolean {

@@ -82,7 +82,7 @@ describe('a list of the service', () => {
     ['with a limit of one page', { limit: 2 }, [20, 19], 1, 20],
     ['with a smaller limit', { limit: 1 }, [20], 1, 20],
     ['with a limit of some pages', { limit: 5, connections: 6 }, down(20, 16), 3, 20],
-    ['that begins with the lowest id', { query: { sorts: ['id'] }, limit: 2 }, [1, 2], 10, 20],
+    ['that begins with the lowest id', { query: { sorts: ['id'] }, limit: 2 }, [1, 2], 2, 20],
     ['that is sorted', { query: { sorts: ['name'] }, limit: 3 }, [1, 2, 3], 10, 20],
     ['that is filtered here', { query: { filters: ['id!=20'] }, limit: 2 }, [19, 18], 2],
     ['that is read to its end', { query: { filters: ['id!=1'] } }, down(20, 2), 10, 19],
