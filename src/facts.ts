@@ -105,7 +105,7 @@ export type Facts =
   /** A URL would send credentials without encryption. @param secure instead */
   | { readonly kind: 'plain-http'; readonly secure: string }
   | { readonly kind: 'credentials-in-url' }
-  /** A sort key has too many parts. */
+  /** imgctl would have to hold more of the list than it may. */
   | { readonly kind: 'list-too-large' }
   /**
    * A snapshot is damaged, missing or too old. No file: it is no snapshot, so it is not replaced.

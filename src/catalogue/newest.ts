@@ -3,7 +3,7 @@
 import type { ReceivedImage } from '../api/types.ts';
 import { ImgctlError } from '../errors.ts';
 import { nameOf, readValue } from '../query/fields.ts';
-import { patterned } from '../query/filter.ts';
+import { patterned, unequal } from '../query/filter.ts';
 import { readName } from '../query/name.ts';
 import { Query } from '../query/query.ts';
 import { compareChoices, type Series, SeriesIndex } from '../query/series.ts';
@@ -95,7 +95,7 @@ export function withoutUnsure({ index, query }: NewestCollector): Query {
     const others = new Query({ filters: [filter] });
     if (sure.every((image) => others.matches(image))) return filter;
     // The pattern matches images that must stay, so each name is left out by itself.
-    return images.map((image) => patterned('name', 'notlike', nameOf(image)));
+    return images.map((image) => unequal('name', nameOf(image)));
   });
   return new Query({ words: query.words, filters: [...query.filters, ...filters] });
 }

@@ -74,7 +74,7 @@ async function* listAllPages(
   let heldBytes = 0;
   let found = 0;
   // With conditions, nobody knows how many images must be read.
-  const wanted = query.isEverything ? readLimit : Infinity;
+  const wanted = query.conditions.length === 0 ? readLimit : Infinity;
   for await (const { images, bytes } of allImages(service, first, { perPage, wanted })) {
     watch?.(images, first.total);
     const matching = matchesOf(query, images).slice(0, readLimit - found);

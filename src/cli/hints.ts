@@ -28,7 +28,7 @@ const HINTS: Table = {
       return hint`${imgctl('config', verb, key, ...(text === undefined ? [] : [text]))}`;
     }
     if (verb === 'get') return origin;
-    if (verb === 'set') return `${origin}${layer === 'option' ? ' ' : '='}${text}`;
+    if (verb === 'set') return `${origin}${layer === 'option' ? ' ' : '='}${shellQuote(text ?? '')}`;
     return layer === 'option' ? `omit ${origin}` : `unset ${origin}`;
   },
   // Logins and tokens

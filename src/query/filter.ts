@@ -57,6 +57,12 @@ export function patterned(field: Field, operator: 'like' | 'notlike', pattern: s
   return { text: `${field},${operator},${pattern}`, field, operator, operands };
 }
 
+/** Returns the filter `name,ne,web.ova`. */
+export function unequal(field: Field, value: string): Filter {
+  const operands = [{ text: value, value }];
+  return { text: `${field},ne,${value}`, field, operator: 'ne', operands };
+}
+
 export function contains(field: Field, part: string): Filter {
   if (SIGN_AT_START.test(part)) return patterned(field, 'like', `%${part}%`);
   const operands = [{ text: part, value: part }];
