@@ -28,7 +28,8 @@ const HINTS: Table = {
       return hint`${imgctl('config', verb, key, ...(text === undefined ? [] : [text]))}`;
     }
     if (verb === 'get') return origin;
-    if (verb === 'set') return `${origin}${layer === 'option' ? ' ' : '='}${shellQuote(text ?? '')}`;
+    if (verb === 'set')
+      return `${origin}${layer === 'option' ? ' ' : '='}${shellQuote(text ?? '')}`;
     return layer === 'option' ? `omit ${origin}` : `unset ${origin}`;
   },
   // Logins and tokens

@@ -173,7 +173,8 @@ function protocolFailure(
     return { code: 'bad-answer', message: `${origin} sent headers of more than 16 KiB`, facts };
   }
   if (!isInvalidHttp(cause)) return undefined;
-  const message = `${origin} did not send a valid HTTP response${code && `: ${code}`}`;
+  const reason = code.startsWith('HPE_') ? `: ${code}` : '';
+  const message = `${origin} did not send a valid HTTP response${reason}`;
   // As an alert of TLS begins.
   const isAlert = mayBeTls && 'data' in cause && `${cause.data}`.startsWith('\x15\x03');
   const facts: Facts = isAlert

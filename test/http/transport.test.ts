@@ -101,7 +101,7 @@ it.each([
   [
     'to an unasked question',
     'HTTP/1.1 100 Continue\r\n\r\n',
-    /did not send a valid HTTP response: /,
+    /did not send a valid HTTP response$/,
   ],
   [
     'with status 099',
@@ -119,7 +119,7 @@ it.each([
   [
     'in another protocol',
     'HTTP/1.1 101 S\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n',
-    /did not send a valid HTTP response: /,
+    /did not send a valid HTTP response$/,
   ],
 ])(
   'a response %s is an error without a retry, and leaves the outcome of a PATCH open',

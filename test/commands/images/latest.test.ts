@@ -188,8 +188,7 @@ describe('images latest', () => {
 
   it('--each prints the others, and names each series without a single newest image and how to leave it out', async () => {
     const names = ['a-12_sp3', 'a_12_2021', 'b-2.0-rc1', 'b-1.9', 'c-1', 'b-7-d-1'];
-    const out =
-      "-f 'name,notlike,a-%' -f 'name,notlike,a_%' -f name,ne,b-2.0-rc1 -f name,ne,b-1.9";
+    const out = "-f 'name,notlike,a-%' -f 'name,notlike,a_%' -f name,ne,b-2.0-rc1 -f name,ne,b-1.9";
     const stdout = 'b-7-d-1\nc-1\n';
     expect(await latest(imagesOf(names), '--each --get name')).toEqual({
       stdout,
