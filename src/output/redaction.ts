@@ -79,7 +79,7 @@ function mask(text: string, ranges: readonly Range[]): string {
 
 /** Returns where the secret is in the original text. */
 function find(needle: Needle, { text, starts }: Decoded): readonly Range[] {
-  const beginning = needle.secret.slice(0, MIN_CUT);
+  const beginning = needle.secret.slice(0, Math.min(needle.needed, MIN_CUT));
   const ranges: Range[] = [];
   let start = text.indexOf(beginning);
   while (start >= 0) {
@@ -96,15 +96,16 @@ function find(needle: Needle, { text, starts }: Decoded): readonly Range[] {
  *     hunter2, hunter3      the whole secret: 7
  *     hunt…                 a beginning and the mark of a cut: 4
  *     hunt%2…               a beginning, the first of an escape, and the mark: 6
+ *     hunt…r2               the whole secret `hunt…r2`, whose mark is no cut: 7
  *     hunt                  undefined
  */
 function endOf({ secret, isWord, needed }: Needle, text: string, start: number) {
   let end = start;
   while (end - start < secret.length && text[end] === secret[end - start]) end += 1;
   const mark = findMark(text, Math.max(start + MIN_CUT, end - MAX_ESCAPE), end);
-  if (mark !== undefined) return mark;
   const isPartOfWord = isWord && (isWordAt(text, start - 1) || isWordAt(text, end));
-  return end - start >= needed && !isPartOfWord ? end : undefined;
+  if (end - start < needed || isPartOfWord) return mark;
+  return Math.max(end, mark ?? end);
 }
 
 function isWordAt(text: string, index: number): boolean {
