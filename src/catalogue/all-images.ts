@@ -79,7 +79,7 @@ async function* readById(
   let isChecked = false;
   for await (const page of pagesById(first, readerBelow(readPage), options)) {
     seen += page.images.length;
-    const isShort = seen + page.below < first.total;
+    const isShort = seen + page.left < first.total;
     if (isShort && !isChecked) {
       isChecked = true;
       await requireChange(first, readPage);

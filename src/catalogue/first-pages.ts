@@ -37,7 +37,7 @@ export class FirstPages {
     const refusable = [asked.filter, asked.sort].filter((part) => part !== undefined).join(' by ');
     if (this.#refused.has(refusable)) return undefined;
     try {
-      // The request that was refused was retried.
+      // Tried only once after a refusal, which is shown if this fails too.
       const options = this.#refusal && { retries: 0 };
       const page = await requestPage(this.#client, asked, 1, options);
       this.#refusal = undefined;

@@ -8,11 +8,20 @@ import { BY_ID, type FieldSort, printSort, ranksOf } from '../query/sort.ts';
 import type { FirstPages } from './first-pages.ts';
 import { isWhole, requestPage, unlessRefused } from './page.ts';
 
+/** The order in which the first page was requested, and its size. */
+interface PageOrder {
+  readonly sort: FieldSort;
+  readonly perPage: number;
+}
+
 /** What the service is asked to find, with its case reversed, in a list of this order. */
 interface Probe {
   readonly text: string;
   readonly sort: FieldSort;
 }
+
+/** Whether a filter finds every image; `unneeded` if one page has all images, so no filter is. */
+type Verdict = 'lossless' | 'lossy' | 'unneeded';
 
 /**
  * A service may mind the case of a `like`, or search for whole values only. So it must first find a
@@ -23,16 +32,13 @@ interface Probe {
  *     with its case reversed    OCKY-9-lt
  *     the request               filter=name,like,%OCKY-9-lt%&per_page=1
  *     the proof                 an image whose name has the probe as it was on the page
- *
- * The probe has upper and lower case. It is from the first page with the user's filter, else from
- * that of all images. If these pages have only one case, so has the probe.
  */
 export class LikeProofs {
   readonly #client: Pick<Client, 'listImages'>;
   readonly #firstPages: FirstPages;
   readonly #trace: (text: string) => void;
-  /** Whether a proof has succeeded, by what it proves. */
-  readonly #proofs = new Map<string, boolean>();
+  /** By `keyOfProof`. */
+  readonly #verdicts = new Map<string, 'lossless' | 'lossy'>();
 
   constructor(
     client: Pick<Client, 'listImages'>,
@@ -45,40 +51,42 @@ export class LikeProofs {
   }
 
   hasFailed({ field, part }: ServiceFilter): boolean {
-    return part !== undefined && this.#proofs.get(keyOfProof(field, part)) === false;
+    return part !== undefined && this.#verdicts.get(keyOfProof(field, part)) === 'lossy';
+  }
+
+  /** @param page the first one with this filter, in this order */
+  async prove(filter: ServiceFilter, page: ImagePage, order: PageOrder): Promise<Verdict> {
+    const { field, part } = filter;
+    // Services agree on what `eq` and `in` find.
+    if (part === undefined) return 'lossless';
+    const key = keyOfProof(field, part);
+    const known = this.#verdicts.get(key);
+    if (known) return known;
+    const probe = await this.#chooseProbe(field, part, page, order);
+    if (probe === 'unneeded') return 'unneeded';
+    const isFound = probe !== undefined && (await this.#isFound(field, probe));
+    if (!isFound) this.#trace(`like may lose images for ${field}, so its filter is not used`);
+    const verdict = isFound ? 'lossless' : 'lossy';
+    this.#verdicts.set(key, verdict);
+    return verdict;
   }
 
   /**
-   * True if the filter is sure to find every image. Also false if a page with all images has come.
-   * @param page the first page with this filter, in this order
+   * Returns a probe with upper and lower case: from the page with the filter, else from that of all
+   * images. If neither page has both cases, one is enough. Undefined if there is none.
    */
-  async isLossless(
-    { field, part }: ServiceFilter,
-    page: ImagePage,
-    { sort, perPage }: { readonly sort: FieldSort; readonly perPage: number },
-  ): Promise<boolean> {
-    // Services agree on what `eq` and `in` find.
-    if (part === undefined) return true;
-    const key = keyOfProof(field, part);
-    const known = this.#proofs.get(key);
-    if (known !== undefined) return known;
-    let probe = probesOn(page, field, part, sort).find(hasBothCases);
-    if (probe === undefined) {
-      const all = await this.#firstPages.ofAll(perPage);
-      // The list is then taken from this page.
-      if (isWhole(all)) return false;
-      const probes = probesOn(all, field, part, BY_ID);
-      const values = [page, all].flatMap((one) => valuesOf(one, field));
-      probe = isMixed(values.join('')) ? probes.find(hasBothCases) : probes[0];
-    }
-    const isFound = probe !== undefined && (await this.#isFound(field, probe));
-    if (!isFound) this.#trace(`like may lose images for ${field}, so its filter is not used`);
-    this.#proofs.set(key, isFound);
-    return isFound;
+  async #chooseProbe(field: Field, part: string, page: ImagePage, { sort, perPage }: PageOrder) {
+    const probe = probesOn(page, field, part, sort).find(hasBothCases);
+    if (probe) return probe;
+    const all = await this.#firstPages.ofAll(perPage);
+    if (isWhole(all)) return 'unneeded';
+    const probes = probesOn(all, field, part, BY_ID);
+    const texts = [page, all].flatMap((each) => valuesOf(each, field)).join('');
+    return isMixed(texts) ? probes.find(hasBothCases) : probes[0];
   }
 
   async #isFound(field: Field, { text, sort }: Probe): Promise<boolean> {
-    const filter = `${field},like,%${reverseCase(text)}%`;
+    const filter = likeFilter(field, reverseCase(text))?.text;
     const asked = { filter, sort: printSort(sort), perPage: 1 };
     const page = await unlessRefused(requestPage(this.#client, asked));
     if (page === undefined) return false;
@@ -98,25 +106,23 @@ const isMixed = (text: string) => /[a-z]/.test(text) && /[A-Z]/.test(text);
 const hasBothCases = ({ text }: Probe) => isMixed(text);
 
 /**
- * Returns the probes that can be made from a page. The service sends the first image that has the
- * probe in any case, so no image before has it. A service that ignores filters sends the first
- * image of all, or another one that the sort does not tell apart from the first, so none of those
- * has it either.
+ * Returns the probes that only one image can answer. Of several images with the probe, in any case,
+ * the service would send the first; if it ignores the filter, the first of all, or one that the
+ * sort does not tell apart from that. So neither those nor the images before may have the probe.
  */
 function probesOn(page: ImagePage, field: Field, part: string, sort: FieldSort): Probe[] {
   const letters = lettersOf(part);
   const values = valuesOf(page, field);
   const lowerCase = values.map((value) => value.toLowerCase());
   const ranks = ranksOf(page.images, sort.field);
-  const firstOfAll = lowerCase.filter((_, at) => ranks[at] === ranks[0]);
-  const isProbe = (text: string, at: number) => {
-    const others = [...firstOfAll, ...lowerCase.slice(0, at)];
-    const isUnique = others.every((other) => !other.includes(text.toLowerCase()));
-    return isUnique && letters.test(text) && likeFilter(field, text) !== undefined;
+  const ofFirstRank = lowerCase.filter((_, at) => ranks[at] === ranks[0]);
+  const isUnique = (text: string, at: number) => {
+    const others = [...ofFirstRank, ...lowerCase.slice(0, at)];
+    return others.every((other) => !other.includes(text.toLowerCase()));
   };
   return values
     .map((value) => value.slice(1, -1))
-    .filter(isProbe)
+    .filter((text, at) => letters.test(text) && likeFilter(field, text) && isUnique(text, at))
     .map((text) => ({ text, sort }));
 }
 

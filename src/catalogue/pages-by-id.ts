@@ -26,7 +26,7 @@ export async function* pagesById(
     stillWanted -= page.images.length;
     const isLast = segments.isAtEnd || stillWanted <= 0;
     // The next pages are on their way while the caller uses this one.
-    if (!isLast) segments.request(Math.min(page.below, stillWanted));
+    if (!isLast) segments.requestAhead(Math.min(page.left, stillWanted));
     yield page;
     if (isLast) return;
   }
@@ -60,15 +60,12 @@ interface Segment {
 class Segments {
   readonly #readBelow: (bound: number) => Promise<ImagePage>;
   readonly #connections: number;
-  readonly #pageSize: number;
+  readonly #density: Density;
   #ahead: readonly Segment[];
   /** All images from this id on were taken. */
-  #lowest = Infinity;
+  #takenDownTo = Infinity;
   /** Number of requests at a time. Where ids lie in clusters, all would return the same page. */
   #parallel: number;
-  /** Number of images seen, and of the ids in the ranges that they were in. */
-  #seenImages = 0;
-  #seenIds = 0;
 
   constructor(
     first: ImagePage,
@@ -78,70 +75,88 @@ class Segments {
     this.#readBelow = readBelow;
     this.#connections = connections;
     this.#parallel = connections;
-    this.#pageSize = Math.max(1, first.images.length);
+    this.#density = new Density(first);
     this.#ahead = [{ bound: Infinity, end: Infinity, arrival: Promise.resolve(first) }];
   }
 
   get isAtEnd(): boolean {
-    return this.#lowest === END_OF_LIST;
+    return this.#takenDownTo === END_OF_LIST;
   }
 
   /** Returns the images that follow those taken. @throws NotByIdError; what readBelow throws */
   async take() {
     const [segment, ...others] = this.#ahead;
     if (segment === undefined) throw new Error('no segment was requested');
+    const { bound } = segment;
     const page = await segment.arrival;
-    const { ids, end } = readIds(page, segment.bound);
-    if (end !== END_OF_LIST) this.#learnDensity(ids, segment.bound, end);
-    const repeated = ids.filter((id) => id >= this.#lowest).length;
-    const lowest = Math.min(this.#lowest, end);
-    this.#lowest = lowest;
-    this.#ahead = others.filter((other) => other.end < lowest);
+    const { ids, end } = readIds(page, bound);
+    if (end !== END_OF_LIST) {
+      // The first page has no bound. Another that reaches two segments far shows a cluster behind it.
+      const isSparse = bound - end > 2 * this.#density.width && Number.isFinite(bound);
+      this.#parallel = isSparse ? 1 : Math.min(this.#connections, this.#parallel + 1);
+      this.#density.learn(ids, bound, end);
+    }
+    const repeated = ids.filter((id) => id >= this.#takenDownTo).length;
+    const takenDownTo = Math.min(this.#takenDownTo, end);
+    this.#takenDownTo = takenDownTo;
+    this.#ahead = others.filter((other) => other.end < takenDownTo);
     return {
       images: page.images.slice(repeated),
       ids: ids.slice(repeated),
       /** Number of images with lower ids, as the service says. */
-      below: page.total - ids.length,
+      left: page.total - ids.length,
       bytes: page.bytes,
     };
   }
 
-  #learnDensity(ids: readonly number[], bound: number, end: number): void {
-    const [highest = end] = ids;
-    const isFirst = !Number.isFinite(bound);
-    const isSparse = !isFirst && end < bound - 2 * this.#width;
-    this.#parallel = isSparse ? 1 : Math.min(this.#connections, this.#parallel + 1);
-    this.#seenImages += ids.length;
-    this.#seenIds += (isFirst ? highest + 1 : bound) - end;
-  }
-
-  /** Returns the number of ids of a segment: those of about `FILLED` of a page of images. */
-  get #width(): number {
-    const idsPerImage = this.#seenIds / this.#seenImages;
-    return Math.max(this.#pageSize, Math.floor(FILLED * this.#pageSize * idsPerImage));
-  }
-
   /** Requests what is taken next, and more segments, but no more than so many images need. */
-  request(images: number): void {
-    const mostAhead = Math.min(this.#parallel, Math.ceil(images / this.#pageSize));
+  requestAhead(images: number): void {
+    const mostAhead = Math.min(this.#parallel, Math.ceil(images / this.#density.pageSize));
     const ahead = [...this.#ahead];
     const [next] = ahead;
-    if (next && next.bound < this.#lowest) ahead.unshift(this.#start(this.#lowest, next.bound));
-    let bound = ahead.at(-1)?.end ?? this.#lowest;
+    const hasGap = next !== undefined && next.bound < this.#takenDownTo;
+    if (hasGap) ahead.unshift(this.#request(this.#takenDownTo, next.bound));
+    let bound = ahead.at(-1)?.end ?? this.#takenDownTo;
     // Only what is taken next may be negative: ids may be, but a database may refuse such a number.
     while (ahead.length === 0 || (ahead.length < mostAhead && bound > 0)) {
-      const end = bound - this.#width;
-      ahead.push(this.#start(bound, end));
+      const end = bound - this.#density.width;
+      ahead.push(this.#request(bound, end));
       bound = end;
     }
     this.#ahead = ahead;
   }
 
-  #start(bound: number, end: number): Segment {
+  #request(bound: number, end: number): Segment {
     const arrival = this.#readBelow(bound);
     // The error is thrown when the segment is taken, if it ever is.
     arrival.catch(() => {});
     return { bound, end, arrival };
+  }
+}
+
+/** How many ids a segment has, by the pages seen so far. */
+class Density {
+  /** Number of images on a page. */
+  readonly pageSize: number;
+  #images = 0;
+  /** Number of ids between the bounds and the ends of the pages. */
+  #ids = 0;
+
+  constructor({ images }: ImagePage) {
+    this.pageSize = Math.max(1, images.length);
+  }
+
+  /** @param bound above the page, Infinity for the first one @param end the lowest id of the page */
+  learn(ids: readonly number[], bound: number, end: number): void {
+    const [highest = end] = ids;
+    this.#images += ids.length;
+    this.#ids += (Number.isFinite(bound) ? bound : highest + 1) - end;
+  }
+
+  /** The number of ids in which about `FILLED` of a page of images lie. */
+  get width(): number {
+    const idsPerImage = this.#ids / this.#images;
+    return Math.max(this.pageSize, Math.floor(FILLED * this.pageSize * idsPerImage));
   }
 }
 

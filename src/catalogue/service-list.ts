@@ -61,34 +61,49 @@ async function* listAllPages(
   query: Query,
   options: ReadOptions,
 ): AsyncGenerator<readonly ReceivedImage[], ListEnd, void> {
-  const { limit = Infinity, perPage = MAX_PER_PAGE, streams, watch } = options;
+  const { limit = Infinity, perPage = MAX_PER_PAGE, streams } = options;
   const { firstPages } = service;
   const first = await firstPages.ofAll(perPage);
-  // In another order, the last image that is read may be the first of the list.
   const isInOrder =
     isOrderOf(query, BY_ID) &&
     (limit === Infinity || (await firstPages.sortsIdsAsNumbers(perPage)));
-  const readLimit = isInOrder ? limit : Infinity;
   const isStreamed = isInOrder && streams;
+  // In another order, the last image that is read may be the first of the list.
+  const most = isInOrder ? limit : Infinity;
   const held: ReceivedImage[] = [];
   let heldBytes = 0;
   let found = 0;
-  // With conditions, nobody knows how many images must be read.
-  const wanted = query.conditions.length === 0 ? readLimit : Infinity;
-  for await (const { images, bytes } of allImages(service, first, { perPage, wanted })) {
-    watch?.(images, first.total);
-    const matching = matchesOf(query, images).slice(0, readLimit - found);
-    found += matching.length;
+  for await (const { images, bytes } of matchingPages(service, query, first, options, most)) {
+    found += images.length;
     if (isStreamed) {
-      yield matching;
-    } else {
-      for (const image of matching) held.push(image);
-      if (matching.length > 0) heldBytes += bytes;
-      requireRoom(heldBytes);
+      yield images;
+      continue;
     }
-    if (found === readLimit) break;
+    for (const image of images) held.push(image);
+    if (images.length > 0) heldBytes += bytes;
+    requireRoom(heldBytes);
   }
   if (!isStreamed) yield query.sort(held).slice(0, limit);
-  const total = found === readLimit ? totalOfPart(first, query) : found;
+  const total = found === most ? totalOfPart(first, query) : found;
   return { meta: first.meta, total };
+}
+
+/** Yields what matches of each page, and ends when it has yielded so many images. */
+async function* matchingPages(
+  service: Service,
+  query: Query,
+  first: ImagePage,
+  { perPage = MAX_PER_PAGE, watch }: ReadOptions,
+  most: number,
+) {
+  // With conditions, nobody knows how many images must be read.
+  const wanted = query.conditions.length === 0 ? most : Infinity;
+  let left = most;
+  for await (const { images, bytes } of allImages(service, first, { perPage, wanted })) {
+    watch?.(images, first.total);
+    const matching = matchesOf(query, images).slice(0, left);
+    left -= matching.length;
+    yield { images: matching, bytes };
+    if (left === 0) return;
+  }
 }

@@ -19,37 +19,53 @@ interface Wanted {
   readonly perPage: number;
 }
 
+interface SureList {
+  readonly page: ImagePage;
+  /** The filter of the page, if it has one. */
+  readonly filter: ServiceFilter | undefined;
+  /** What is wanted of the page. */
+  readonly images: readonly ReceivedImage[];
+  /** How many images match in all, if known. */
+  readonly total: number | undefined;
+}
+
 /**
- * Returns a page, the filter that it has and what is wanted of it; undefined if no page is sure to
- * have all of that. A page is enough if it has all images that match, or as many as the limit says
- * and no other page has an image that comes before them:
+ * Returns a page that is sure to have the list, and the list; undefined if no page is. A page is
+ * enough if it has all images that match, or as many as the limit says and no other page has an
+ * image that comes before them:
  *
  *     list ubuntu                    filter=name,like,%ubuntu%&sort=id,desc   enough if it has all
  *     list -n 5                      sort=id,desc                             or the highest ids
  *     list -s id -n 5                sort=id,asc                              or the lowest
  *     list -s created_on,desc -n 5   sort=created_on,desc                     or the newest
  */
-export async function findSurePage(service: Service, wanted: Wanted) {
+export async function findSurePage(
+  service: Service,
+  wanted: Wanted,
+): Promise<SureList | undefined> {
   const { firstPages, like } = service;
   const { query, perPage } = wanted;
   const sort = sortOfPage(wanted);
   const asked = { sort: printSort(sort), perPage };
-  for (const filter of filtersToSend(query)) {
-    // The page of all images, which an earlier list or proof has read, is enough.
-    if (firstPages.hasAll) break;
+  // If the page of all images was read already, and has all of them, no filter is needed.
+  const filters = firstPages.hasAll ? [] : filtersToSend(query);
+  for (const filter of filters) {
     if (like.hasFailed(filter)) continue;
     const page = await firstPages.ask({ ...asked, filter: filter.text });
+    // The service refuses this filter.
     if (page === undefined) continue;
-    const found = await selectOn(page, sort, wanted, service);
+    const list = await listOn(page, sort, wanted, service);
     // More images match than a page has. The other filters are likely to leave even more.
-    if (found === undefined) return undefined;
+    if (list === undefined) return undefined;
     // A proof costs a request, so only a page that would be enough is proved.
-    if (await like.isLossless(filter, page, { sort, perPage })) return { page, filter, ...found };
+    const verdict = await like.prove(filter, page, { sort, perPage });
+    if (verdict === 'lossless') return { page, filter, ...list };
+    if (verdict === 'unneeded') break;
   }
   const isOfAll = sort === BY_ID || firstPages.hasAll;
   const page = await (isOfAll ? firstPages.ofAll(perPage) : firstPages.ask(asked));
-  const found = page && (await selectOn(page, sort, wanted, service));
-  return found && { page, filter: undefined, ...found };
+  const list = page && (await listOn(page, sort, wanted, service));
+  return list && { page, filter: undefined, ...list };
 }
 
 /** Returns the order of the page: by id, or the newest or lowest first if the limit fits on it. */
@@ -74,8 +90,8 @@ function filtersToSend({ conditions }: Query): ServiceFilter[] {
     .sort((one, other) => valueLength(other) - valueLength(one));
 }
 
-/** Returns what is wanted of a page, and how many match in all, if known; undefined if unsure. */
-async function selectOn(
+/** Returns the list if the page is sure to have it. */
+async function listOn(
   page: ImagePage,
   sort: FieldSort,
   { query, limit, perPage }: Wanted,
@@ -84,6 +100,7 @@ async function selectOn(
   const matching = matchesOf(query, page.images);
   const images = query.sort(matching).slice(0, limit);
   if (isWhole(page) && areDifferent(page.images)) return { images, total: matching.length };
+  // Other pages have more images, which come behind these if the service sorted as asked.
   const saysSorted = isOrderOf(query, sort) && page.meta.sort === printSort(sort);
   if (!saysSorted || images.length < limit) return undefined;
   const hasFirst =
