@@ -1,11 +1,10 @@
-// What the program says to do: the hint of each kind of facts, and how a command in it is printed.
+// What the program says to do: the hint of each kind of facts.
 
-import { isOfService, isSettingKey, type SettingKey, variableOf } from '../config/definitions.ts';
+import type { SettingKey } from '../config/definitions.ts';
 import type { Settings } from '../config/settings.ts';
-import { tryOr } from '../errors.ts';
 import { type Facts, hint, type Invocation, imgctl, setting } from '../facts.ts';
-import { printable } from '../output/text.ts';
 import { describeLater, shellQuote } from '../words.ts';
+import { commandText, serviceOf } from './hint-commands.ts';
 
 type Said = string | Facts;
 
@@ -140,13 +139,9 @@ const HINTS: Table = {
 };
 
 /** Returns the hint if the run uses the service of another profile than its own. */
-function otherProfile({
-  replacedUrl,
-  serviceProfile,
-  isServiceProfileNew,
-}: Settings): string | undefined {
-  if (replacedUrl === undefined || isServiceProfileNew) return undefined;
-  return `use the profile of this service: --profile ${serviceProfile}`;
+function otherProfile(settings: Settings): string | undefined {
+  if (serviceOf(settings) !== 'known') return undefined;
+  return `use the profile of this service: --profile ${settings.serviceProfile}`;
 }
 
 /** Returns the hint as a run with these settings prints it. */
@@ -160,94 +155,4 @@ export function hintText(facts: string | Facts, settings: () => Settings): strin
 function partText(part: string | Invocation | Facts, settings: () => Settings): string {
   const isCommand = typeof part === 'object' && 'imgctl' in part;
   return isCommand ? commandText(part.imgctl, settings()) : hintText(part, settings);
-}
-
-/** Prints a command that does its work in the profile and the service of the run. */
-function commandText(words: readonly string[], settings: Settings): string {
-  const [first, verb, key = '', value = 'VALUE'] = words;
-  const hasNoProfile = settings.replacedUrl !== undefined && settings.isServiceProfileNew;
-  if (first === 'config' && verb === 'set' && isOfServiceKey(key) && hasNoProfile) {
-    // Without a profile of this service, only a variable counts.
-    return `${variableOf(key)}=${shellQuote(value)}`;
-  }
-  const end = words.indexOf('--');
-  const before = end < 0 ? words : words.slice(0, end);
-  const missing = flagsFor(before, settings).filter(([name = '']) => !before.includes(name));
-  const all = [...before, ...missing.flat(), ...words.slice(before.length)];
-  return ['imgctl', ...all.map(quoteWord)].join(' ');
-}
-
-/** Quotes a word for the shell. A word that a terminal must not show is `$'a\u001b'`. */
-function quoteWord(word: string): string {
-  if (printable(word) === word) return shellQuote(word);
-  return `$'${printable(word.replace(/[\\']/g, '\\$&'))}'`;
-}
-
-/** Options with their values. */
-type Flags = readonly (readonly [name: string, value: string])[];
-
-/**
- * Returns the options without which a command would use another profile or service than the run.
- * `serviceProfile` is another profile than that of the run if that belongs to another service.
- *
- *     images list             --profile of the run, --base-url if an option gives it
- *     config set timeout 5s   --profile of the run
- *     config get upload-url   --profile serviceProfile: the setting belongs to the service
- *     login                   --profile serviceProfile, with --base-url if it is new, --username
- *     help filters            none
- */
-function flagsFor(words: readonly string[], settings: Settings): Flags {
-  const { profile, serviceProfile } = settings;
-  if (usesNoProfile(words)) return [];
-  switch (words[0]) {
-    case 'config':
-      return profileFlags(isOfServiceKey(words[2]) ? serviceProfile : profile, settings);
-    case 'login':
-      return loginFlags(settings);
-    default:
-      return [...profileFlags(profile, settings), ...baseUrlFlags(isUrlGiven(settings), settings)];
-  }
-}
-
-/** A profile belongs to one service: a login to another service is a login of another profile. */
-function loginFlags(settings: Settings): Flags {
-  const { replacedUrl, serviceProfile, isServiceProfileNew } = settings;
-  const needsUrl = replacedUrl === undefined ? isUrlGiven(settings) : isServiceProfileNew;
-  const { text = '', origin } = settings.find('username');
-  const { text: usual = text } = settings.findUngiven('username');
-  return [
-    ...profileFlags(serviceProfile, settings),
-    ...baseUrlFlags(needsUrl, settings),
-    ...(origin === '--username' && text !== usual ? [['--username', text] as const] : []),
-  ];
-}
-
-function profileFlags(name: string, settings: Settings): Flags {
-  return settings.isUsual(name) ? [] : [['--profile', name]];
-}
-
-/** An invalid base URL may hold a password, and is not shown. */
-function baseUrlFlags(isNeeded: boolean, settings: Settings): Flags {
-  const isValid = tryOr(() => settings.get('base-url'), undefined) !== undefined;
-  return isNeeded && isValid ? [['--base-url', settings.find('base-url').text ?? '']] : [];
-}
-
-function isUrlGiven(settings: Settings): boolean {
-  return settings.find('base-url').text !== settings.findUngiven('base-url').text;
-}
-
-/** Commands that use no profile, with all words behind them. */
-const LOCAL_COMMANDS = [
-  ...['help', 'version', 'completion', 'demo', 'emulator', 'profile', 'inspect', 'validate'],
-  ...['config path', 'images lock list', 'images lock remove'],
-];
-
-function usesNoProfile(words: readonly string[]): boolean {
-  if (words.includes('--from') || words.includes('--help')) return true;
-  const line = `${words.join(' ')} `;
-  return LOCAL_COMMANDS.some((command) => line.startsWith(`${command} `));
-}
-
-function isOfServiceKey(key = ''): key is SettingKey {
-  return isSettingKey(key) && isOfService(key);
 }

@@ -140,7 +140,7 @@ const LOGIN = { status: 302, headers: { location: '/login' } };
 const STORED = 'IMGCTL_BASE_URL= images list --retries 0 --profile x';
 const SET = 'imgctl config set base-url';
 it.each([
-  ['images list --base-url AT/v2', { status: 404 }, 'omit /v2: --base-url AT'],
+  ['images list --base-url AT/a&b/v2', { status: 404 }, "omit /v2: --base-url 'AT/a&b'"],
   ['IMGCTL_BASE_URL=AT/v2 images list', { status: 404 }, 'omit /v2: IMGCTL_BASE_URL=AT'],
   [STORED, { status: 404 }, `omit /v2: ${SET} AT --profile x`],
   ['images list --base-url AT', { status: 404 }, 'check the base URL: --base-url'],
