@@ -154,8 +154,11 @@ function memoryOf(item: XmlElement, report: Report): number | null {
   const quantity = quantityOf(item, report);
   if (quantity === null) return null;
   const unit = settingOf(item, 'AllocationUnits');
-  if (unit === null) report('unknown-unit', item, `no memory unit, read as ${quantity} MiB`);
-  return toBytes(quantity, unit ?? 'MiB', 'memory', item, report);
+  if (unit !== null) return toBytes(quantity, unit, 'memory', item, report);
+  report('unknown-unit', item, `no memory unit, read as ${quantity} MiB`);
+  const bytes = quantity * 2 ** 20;
+  // 8 GiB, written in bytes, are too many MiB. The warning says enough.
+  return Number.isSafeInteger(bytes) ? bytes : null;
 }
 
 /**

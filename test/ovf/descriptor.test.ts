@@ -243,11 +243,14 @@ describe('the hardware of a system', () => {
     expect(findings).toEqual([]);
   });
 
-  it('reads memory without a unit as MiB, with a warning', async () => {
-    const item = hardwareItem({ ResourceType: 4, VirtualQuantity: 512 });
+  it.each([
+    [512, 512 * 2 ** 20],
+    [2 ** 33, null],
+  ])('reads memory of %s without a unit as MiB, with a warning', async (quantity, memory) => {
+    const item = hardwareItem({ ResourceType: 4, VirtualQuantity: quantity });
     const { systems, findings } = await readDescriptor(machine(item));
-    const message = 'no memory unit, read as 512 MiB';
-    expect(systems[0]?.hardware.memory).toBe(512 * 2 ** 20);
+    const message = `no memory unit, read as ${quantity} MiB`;
+    expect(systems[0]?.hardware.memory).toBe(memory);
     expect(findings).toMatchObject([{ code: 'unknown-unit', severity: 'warning', message }]);
   });
 
