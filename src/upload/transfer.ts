@@ -285,11 +285,7 @@ async function makeVisible(
     case 'conflict':
       // As after `put`, it may be the same content of another push.
       shared.stored = await findStored(file, transfer);
-      if (!shared.stored) {
-        // Without replace, nothing was overwritten: the file is that of another push.
-        if (!replace) shared.visible = 'no';
-        throw published.error;
-      }
+      if (!shared.stored) throw published.error;
       await part.discard(published.error).catch(() => {});
   }
 }

@@ -24,8 +24,13 @@ export function brokenPackages(
 ): ReadonlyMap<string, readonly string[]> {
   const broken = new Map<string, readonly string[]>();
   for (const [{ name, files }, error] of failed) {
-    const visible = files.filter(({ shared }) => shared.visible !== 'no');
-    const hasRival = onConflict === 'replace' && hasCode(error, 'conflict') && visible.length > 0;
+    const isConflict = hasCode(error, 'conflict');
+    // Nothing was overwritten then: another push, or a folder, has the name of a file in doubt.
+    const isDoubted = isConflict && onConflict !== 'replace';
+    const visible = files.filter(({ shared }) =>
+      isDoubted ? shared.visible === 'yes' : shared.visible !== 'no',
+    );
+    const hasRival = isConflict && onConflict === 'replace' && visible.length > 0;
     // The descriptor has the name of the package.
     const descriptor = files.find((file) => file.name === name);
     if (hasRival || (descriptor && isReadByHalf(descriptor, visible)))
