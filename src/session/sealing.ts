@@ -6,7 +6,9 @@ import { builtin } from '../io.ts';
 /** Begins a sealed token. */
 export const SEALED = 'sealed:';
 const CIPHER = 'aes-256-gcm';
-const KEY_LENGTH = 32;
+/** 32 bytes. Node's decoder would skip characters that do not belong. */
+const HEX_KEY = /^[\da-f]{64}$/i;
+const BASE64_KEY = /^[\w+/-]{43}=?$/;
 const NONCE_LENGTH = 12;
 const TAG_LENGTH = 16;
 
@@ -16,8 +18,8 @@ const TAG_LENGTH = 16;
  * @throws ImgctlError config
  */
 export function parseKey(text: string, origin: string): Buffer {
-  const key = Buffer.from(text, /^[\da-f]{64}$/i.test(text) ? 'hex' : 'base64');
-  if (key.length === KEY_LENGTH) return key;
+  if (HEX_KEY.test(text)) return Buffer.from(text, 'hex');
+  if (BASE64_KEY.test(text)) return Buffer.from(text, 'base64');
   const message = `${origin} is not a key of 32 bytes in base64`;
   throw new ImgctlError('config', message, { facts: 'create one with: openssl rand -base64 32' });
 }
