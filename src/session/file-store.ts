@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { isToken, MAX_TOKEN_LENGTH } from '../api/auth.ts';
 import type { Account } from '../config/settings.ts';
-import { asImgctlError, errorReason, ImgctlError, permissionAdvice, tryOr } from '../errors.ts';
+import { errorReason, ImgctlError, permissionAdvice, tryOr } from '../errors.ts';
 import type { Facts } from '../facts.ts';
 import { type AssertHeld, readJsonFile, writeJsonFile } from '../files/atomic-file.ts';
 import { MutexLostError, withMutexIfPossible } from '../files/mutex.ts';
@@ -96,7 +96,12 @@ export class FileStore implements TokenStore {
    */
   async testWrite(): Promise<void> {
     const file = this.location && `${this.location}.test`;
-    await this.#store(file, { token: 'x'.repeat(MAX_TOKEN_LENGTH) });
+    try {
+      await this.#replace(file, { token: 'x'.repeat(MAX_TOKEN_LENGTH) });
+    } catch (cause) {
+      const message = `cannot store the access token (${errorReason(cause)})`;
+      throw new ImgctlError('failed', message, { facts: { kind: 'not-writable' }, cause });
+    }
     if (file) fs.rmSync(file, { force: true });
   }
 
@@ -151,28 +156,23 @@ export class FileStore implements TokenStore {
     { isCopy = false, assertHeld }: WriteOptions = {},
   ): Promise<boolean> {
     try {
-      await this.#store(file, value, assertHeld);
+      await this.#replace(file, value, assertHeld);
     } catch (error) {
       if (error instanceof MutexLostError) return false;
       if (isCopy) return true;
-      const { message, facts } = asImgctlError(error);
       this.writeFailed = true;
-      this.#warn(`${message}; it is used for this run only`, facts);
+      // The same for both, so that a full disk is one warning.
+      const what = `cannot store the access token or its request limit (${errorReason(error)})`;
+      this.#warn(`${what}; it is used for this run only`, { kind: 'not-writable' });
     }
     return true;
   }
 
-  /** @throws ImgctlError failed; MutexLostError */
-  async #store(file: string | undefined, value: JsonObject, assertHeld?: AssertHeld) {
-    try {
-      if (file === undefined) throw new Error('no home directory');
-      this.#tighten(path.dirname(file));
-      await writeJsonFile(file, value, { keepsOwner: this.#trustsOthers, assertHeld });
-    } catch (cause) {
-      if (cause instanceof MutexLostError) throw cause;
-      const message = `cannot store the access token (${errorReason(cause)})`;
-      throw new ImgctlError('failed', message, { facts: { kind: 'not-writable' }, cause });
-    }
+  /** @throws the error of the file system; MutexLostError */
+  async #replace(file: string | undefined, value: JsonObject, assertHeld?: AssertHeld) {
+    if (file === undefined) throw new Error('no home directory');
+    this.#tighten(path.dirname(file));
+    await writeJsonFile(file, value, { keepsOwner: this.#trustsOthers, assertHeld });
   }
 
   /** Tightens this folder only: the folder above, or the target of a link, may be for others. */

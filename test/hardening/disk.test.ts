@@ -18,7 +18,7 @@ const USER = { name: 'alice', password: 'unlike-any-name' };
 const LIST = ['images', 'list', '--limit', '1', '-q'];
 const LISTED = { stdout: expect.stringMatching(/^\d+\n$/), exitCode: 0 };
 const NOT_STORED =
-  /^imgctl: warning: cannot store the access token \((no space left on device|file too large)\); it is used/;
+  /^imgctl: warning: cannot store the access token or its request limit \((no space left on device|file too large)\); it is used/;
 
 /** Time for a run on two busy cores that takes over two locks, each of which does not change for 5 s. */
 const MAX_RERUN = 32_000;

@@ -99,8 +99,10 @@ describe('the token cache', () => {
   // Node's own way to create folders never returns below /proc.
   onLinux('is not written where no folder can be (only on Linux)', async () => {
     const { cache, warnings } = cacheIn('/proc/none');
+    await cache.writeLimit(LIMIT);
     await cache.write(TOKEN);
-    expect(warnings).toEqual([expect.stringContaining('no such file or directory')]);
+    const what = 'the access token or its request limit (no such file or directory)';
+    expect(warnings).toEqual(Array(2).fill(expect.stringContaining(what)));
   });
 
   asRoot('ignores a file of another user (skipped: needs root)', async () => {
