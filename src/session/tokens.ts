@@ -86,16 +86,16 @@ export class Tokens implements TokenSource {
    * What follows the refusal of a token:
    *
    *     another request has renewed it        that token
-   *     no password is known                  none
-   *     this run received it, the service     that of a later login, or none: a new one would be
+   *     no password is known                  that of another process, or none
+   *     this run received it, the service     that of another process, or none: a new one would be
    *     never accepted it                     refused too
    *     any other token                       that of another process, or a new one
    */
   async renew(token: string, wasAccepted: boolean): Promise<string | undefined> {
     this.#refusedTokens.add(token);
     if (this.#memory && !this.#refusedTokens.has(this.#memory.token)) return this.#memory.token;
-    if (!this.#canRenew) return undefined;
-    if (wasAccepted || !this.#issuedHere.has(token)) return this.#renewOnce();
+    const mayRequest = wasAccepted || !this.#issuedHere.has(token);
+    if (this.#canRenew && mayRequest) return this.#renewOnce();
     this.#memory = await this.#readUsable();
     return this.#memory?.token;
   }
