@@ -37,6 +37,12 @@ return 1`;
 const RELEASE = `if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('set', KEYS[1], '', 'px', 1) end
 return 1`;
 
+/**
+ * A token and the milliseconds that it lived when it was received: `abc.def 86400000`. Without the
+ * second, the token counts as old.
+ */
+const TOKEN_VALUE = /^(\S+)(?: (\d{1,15}))?$/;
+
 type Key = 'lock' | 'token' | 'limit' | 'refused' | 'check';
 
 interface KeyOptions {
@@ -77,27 +83,30 @@ export class AccountKeys {
   async readToken(): Promise<CachedToken | undefined> {
     const found = await this.#get('token');
     if (found === undefined) return undefined;
-    const token = this.#unseal(found.value);
+    const [, token = '', lifetime] = TOKEN_VALUE.exec(this.#unseal(found.value)) ?? [];
     if (!isToken(token)) throw new SharedStoreError('it holds something other than a token');
-    const now = this.#options.io.now();
-    return { token, receivedAt: now, expiresAt: now + found.milliseconds };
+    const expiresAt = this.#options.io.now() + found.milliseconds;
+    const receivedAt = lifetime === undefined ? 0 : Math.max(0, expiresAt - Number(lifetime));
+    return { token, receivedAt, expiresAt };
   }
 
   /** Returns false, and stores nothing, unless this owner has the lock. */
-  async writeToken({ token, expiresAt }: CachedToken, owner: string): Promise<boolean> {
+  async writeToken(written: CachedToken, owner: string): Promise<boolean> {
+    const { token, receivedAt, expiresAt } = written;
     const { io, sealingKey } = this.#options;
     // Throws instead of replacing what another key has sealed.
     await this.readToken();
     const names = [this.#name('lock'), this.#name('token')] as const;
-    const value = sealingKey ? seal(token, names[1], sealingKey) : token;
-    const lifetime = wholeMilliseconds(expiresAt - io.now());
-    return (await this.#redis.run(STORE, names, [owner, value, lifetime])) === 1;
+    const text = `${token} ${wholeMilliseconds(expiresAt - receivedAt)}`;
+    const value = sealingKey ? seal(text, names[1], sealingKey) : text;
+    const left = wholeMilliseconds(expiresAt - io.now());
+    return (await this.#redis.run(STORE, names, [owner, value, left])) === 1;
   }
 
-  /** Deletes the token. @returns true if there was one */
+  /** Deletes the token and the last refusal. @returns true if there was a token */
   async forgetToken(): Promise<boolean> {
     // Who finds its lock gone stores no token.
-    await this.#redis.send(['DEL', this.#name('lock')]);
+    await this.#redis.send(['DEL', this.#name('lock'), this.#name('refused')]);
     return (await this.#redis.send(['DEL', this.#name('token')])) === 1;
   }
 

@@ -85,9 +85,12 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     await expectSteps(there, ['images list --limit 1 -q', '1055\n']);
     await expectSteps(here, ['logout', '', /logged out of \S+ as demo\n$/]);
     expect((await there('whoami')).exitCode).toBe(0);
+    const refused = redis.cli('keys', '*token').replace(/token$/, 'refused');
+    redis.cli('set', refused, '{}', 'px', '60000');
     const deleted = `imgctl: logged out\nimgctl: deleted the token in ${redis.url}\n`;
     await expectSteps(there, ['logout --all', '', deleted]);
     expect((await there('whoami')).exitCode).toBe(4);
+    expect(redis.cli('exists', refused)).toBe('0');
     await expectSteps(here, ['logout --all']);
   });
 

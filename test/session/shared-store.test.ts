@@ -104,6 +104,26 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     expect(files.read()?.token).toBe(current);
   });
 
+  it('renews a token of another machine a minute before its end, and counts no old token as new', async () => {
+    const HOUR = 3_600_000;
+    const { redis, machine, open, token, tokenRequests } = await fleetWithToken();
+    const io = machine();
+    const written = { token: 'T', receivedAt: io.now() - HOUR, expiresAt: io.now() + 50_000 };
+    const write = (mutex: TokenMutex) => mutex.store(written);
+    const { store } = await open(io);
+    await store.withTokenMutex({ reuse: async () => undefined, action: write });
+    const reader = await open();
+    const read = await reader.store.read();
+    expect(Math.abs((read?.receivedAt ?? 0) - written.receivedAt)).toBeLessThan(30_000);
+    await reader.tokens?.current();
+    expect(tokenRequests()).toBe(2);
+    // Without its age.
+    redis.cli('set', token, 'U', 'px', '80000');
+    const { tokens, store: other } = await open();
+    expect(await other.read()).toMatchObject({ token: 'U', receivedAt: 0 });
+    expect([await tokens?.current(), tokens?.isNew('U')]).toEqual(['U', false]);
+  });
+
   it('keeps tokens of other users and base URLs apart, as long as they live', async () => {
     const redis = await freshRedis();
     const users = ['demo', 'alice'].map((name) => ({ name, password: 'demo' }));
@@ -340,7 +360,8 @@ it('a key is 32 bytes in base64 or hexadecimal', () => {
   for (const encoding of ['hex', 'base64', 'base64url'] as const) {
     expect(parseKey(SEAL.toString(encoding), 'KEY')).toEqual(SEAL);
   }
-  for (const key of ['secret', SEAL.subarray(1).toString('base64'), 'ab'.repeat(31)]) {
+  const spaced = [...SEAL.toString('base64')].join(' ');
+  for (const key of ['secret', SEAL.subarray(1).toString('base64'), 'ab'.repeat(31), spaced]) {
     const { message } = thrownBy(() => parseKey(key, 'KEY'));
     expect(message).toBe('KEY is not a key of 32 bytes in base64');
   }
