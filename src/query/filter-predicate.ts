@@ -76,13 +76,18 @@ const TIME_TESTS: PerOperator<TimeTest> = {
   ne: (time, start, end) => mayBeBefore(time, start) || mayBeFrom(time, end),
 };
 
-/** Compares with times as typed, which are as long as their last unit. Of `in`, one has to fit. */
-function timeTest(test: TimeTest, spans: readonly Span[], isNullWanted: boolean): Test<FieldValue> {
+/**
+ * Compares with times as typed, which are as long as their last unit. Of `in`, one has to fit; of
+ * its opposite, `ne`, all.
+ */
+function timeTest(test: TimeTest, spans: readonly Span[], isNe: boolean): Test<FieldValue> {
   const bounds = spans.map((start) => ({ start, end: { ...start, at: start.end } }));
   return (value) => {
-    if (value === null) return isNullWanted;
+    if (value === null) return isNe;
     const time = parseTime(`${value}`);
-    return !time || bounds.some(({ start, end }) => test(time, start, end));
+    if (time === undefined) return true;
+    const fits = ({ start, end }: { start: Time; end: Time }) => test(time, start, end);
+    return isNe ? bounds.every(fits) : bounds.some(fits);
   };
 }
 

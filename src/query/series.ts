@@ -150,25 +150,26 @@ function seriesOf<Row extends ImageRecord>(
 
 /** Why the newest image by version may not be the newest. The first doubt with rivals counts. */
 const DOUBTS = [
-  { rivalsOf: incomparable, what: 'the versions in', why: 'cannot be compared' },
+  { rivalsOf: unsureOlder, what: 'the versions in', why: 'cannot be compared' },
   { rivalsOf: releasesBesidePreRelease, what: 'the newest of', why: 'is a pre-release' },
   { rivalsOf: newestByYear, what: 'the dates in', why: 'cannot be compared' },
 ] as const;
 
 /**
- * Returns the images of which it takes a guess to say that they are older: 999 beside 10000, the
- * newest. It takes none if 1000 is there too: it is surely older than 10000, and 999 than 1000.
+ * Returns the images that may be newer than the newest: 999 beside 10000. It is not one of them if
+ * 1000 is there too, as 1000 is surely older than 10000, and 999 than 1000. So from the newest to
+ * the oldest, each is compared with the newest, then with the last one that is surely older.
  */
-function incomparable<Each extends Entry>(newest: Each, all: readonly Each[]): readonly Each[] {
-  const isDoubtful = ({ places }: Each) => isGuess(newest.places, places);
-  if (!all.some(isDoubtful)) return [];
-  const found: Each[] = [];
-  let oldestSure = newest;
+function unsureOlder<Each extends Entry>(newest: Each, all: readonly Each[]): readonly Each[] {
+  const mayBeNewer = ({ places }: Each) => isGuess(newest.places, places);
+  if (!all.some(mayBeNewer)) return [];
+  const unsure: Each[] = [];
+  let lastSure = newest;
   for (const entry of all.toSorted(compareAges)) {
-    if (isDoubtful(entry) && !isSurelyOlder(entry, oldestSure)) found.push(entry);
-    else oldestSure = entry;
+    if (mayBeNewer(entry) && !isSurelyOlder(entry, lastSure)) unsure.push(entry);
+    else lastSure = entry;
   }
-  return found;
+  return unsure;
 }
 
 /** True for 999 beside 1000, but not for 21H2 beside 999, which is written in another form. */

@@ -14,31 +14,76 @@ export function isGuess(left: Places, right: Places): boolean {
   if (!difference) return false;
   const [one, other] = [sideAt(difference, left), sideAt(difference, right)];
   const [older, newer] = difference.order < 0 ? [one, other] : [other, one];
-  return GUESSES.some((isNeeded) => isNeeded(older, newer));
+  return GUESSES.some(({ isNeeded }) => isNeeded(older, newer));
 }
 
-/** When it takes a guess: an older name, a newer one, and what the newer may be instead. */
-const GUESSES: readonly ((older: Side, newer: Side) => boolean)[] = [
-  // 1-a383732, 1-1234567: a hash has no order.
-  (older) => older.part === HASH,
-  // 1.0, 1.0b2: a beta of 1.0. 1.0rc1, 1.0a1: an alpha.
-  (older, newer) => older.kind <= NOTHING && isBeforeNumber(newer) && /^[abcm]$/.test(newer.part),
-  // 1.2-3, 1.2.4: build 4 of 1.2, as 3 is. 12_2021, 12sp3: a service pack that was out before 2021.
-  (older, newer) => older.kind === NOTHING && older.buildsAfter.length > newer.buildsAfter.length,
-  // web, web-20240115: a build that is older than web.
-  (older, newer) => older.kind === NOTHING && newer.beginsPlace && hasDate(newer),
-  // 7.0U3, 7.0.1: a release before the update U3.
-  (older, newer) =>
-    older.kind === LETTERS && newer.kind === NUMBER && !goesOnWith(older.part, newer),
-  // 15.1R7, 15.1X49: another line of releases.
-  (older, newer) => isBeforeNumber(older) && isBeforeNumber(newer),
-  // win-32, win-64: the same version for another processor.
-  (older, newer) => older.part === '32' && newer.part === '64',
-  // 21H2, 1909: a year and a month. 9.16, 992: release 9.9.2. But 10 and 100 are newer than 9.
-  (older, newer) =>
-    older.kind === NUMBER &&
-    newer.part.length - older.part.length >= 2 &&
-    (newer.part.length >= 4 || !endsPlace(older) || !endsPlace(newer)),
+interface Guess {
+  /** Two names, of which the newer one may be the older one for the reason after it. */
+  readonly older: string;
+  readonly newer: string;
+  readonly because: string;
+  readonly isNeeded: (older: Side, newer: Side) => boolean;
+}
+
+export const GUESSES: readonly Guess[] = [
+  {
+    older: 'web-1-a383732',
+    newer: 'web-1-1234567',
+    because: 'a383732 is a git hash, which has no order',
+    isNeeded: (older) => older.part === HASH,
+  },
+  {
+    older: 'web-1.0',
+    newer: 'web-1.0b2',
+    because: 'b2 may be a beta of 1.0',
+    isNeeded: (older, newer) =>
+      older.kind <= NOTHING && isBeforeNumber(newer) && /^[abcm]$/.test(newer.part),
+  },
+  {
+    older: 'web-1.2-3',
+    newer: 'web-1.2.4',
+    because: '4 may be a build of 1.2, as 3 is',
+    isNeeded: (older, newer) =>
+      older.kind === NOTHING && older.buildsAfter.length > newer.buildsAfter.length,
+  },
+  {
+    older: 'web',
+    newer: 'web-20240115',
+    because: 'the build of that day may be older than the one without a date',
+    isNeeded: (older, newer) => older.kind === NOTHING && newer.beginsPlace && hasDate(newer),
+  },
+  {
+    older: 'web-7.0U3',
+    newer: 'web-7.0.1',
+    because: 'update 3 may be newer than release 7.0.1',
+    isNeeded: (older, newer) =>
+      older.kind === LETTERS && newer.kind === NUMBER && !goesOnWith(older.part, newer),
+  },
+  {
+    older: 'web-15.1R7',
+    newer: 'web-15.1X49',
+    because: 'R and X may be two lines of releases',
+    isNeeded: (older, newer) => isBeforeNumber(older) && isBeforeNumber(newer),
+  },
+  {
+    older: 'web-32',
+    newer: 'web-64',
+    because: 'they may be one version for two processors',
+    isNeeded: (older, newer) => older.part === '32' && newer.part === '64',
+  },
+  {
+    older: 'web-21H2',
+    newer: 'web-1909',
+    because: '1909 may be a year and a month',
+    isNeeded: (older, newer) => isMuchLonger(newer, older) && newer.part.length >= 4,
+  },
+  {
+    older: 'web-9.16',
+    newer: 'web-992',
+    because: '992 may be release 9.9.2',
+    isNeeded: (older, newer) =>
+      isMuchLonger(newer, older) && !(endsPlace(older) && endsPlace(newer)),
+  },
 ];
 
 /** What a name has from the first different part on: u, 3 and 15 of 7.0U3-15 beside 7.0.1. */
@@ -60,6 +105,11 @@ function sideAt(at: Difference, places: Places): Side {
   const beginsPlace = at.version === 0 && at.part === 0;
   const buildsAfter = versionsAfter.filter(([first]) => first !== HASH);
   return { part, kind: partKind(part), beginsPlace, partsAfter, buildsAfter };
+}
+
+/** True for a number that has two digits more than the older one. 10 and 100 are newer than 9. */
+function isMuchLonger(newer: Side, older: Side): boolean {
+  return older.kind === NUMBER && newer.part.length - older.part.length >= 2;
 }
 
 function endsPlace({ partsAfter, buildsAfter }: Side): boolean {

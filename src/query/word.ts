@@ -59,22 +59,33 @@ function piecesOf(text: string): string[] {
   return (text.match(/\d+|[^\d._ -]+/gu) ?? []).map(withoutZeros);
 }
 
-/** A border between a digit and a letter, with the separators that a word has there. */
-const BORDER = '(?<=\\d)[._ -]*(?=[^\\d._ -])|(?<=[^\\d._ -])[._ -]*(?=\\d)';
-const SEPARATORS = new RegExp(`(${BORDER})|[._ -]+`, 'g');
-
 /**
  * Digits match whole runs, with zeros before them or without, letters any part; -, _, . and space
- * are alike, and optional between a letter and a digit: y8.1 becomes
- * `y[._ -]?(?<!\d)0*8(?!\d)[._ -](?<!\d)0*1(?!\d)`.
+ * are alike, and optional between a letter and a digit. For each part of y8.1:
+ *
+ *     y    y
+ *     8    [._ -]?(?<!\d)0*8(?!\d)
+ *     .    [._ -]
+ *     1    (?<!\d)0*1(?!\d)
  */
 function wordPattern(word: string, flags: string): RegExp {
+  const parts = word.match(/\d+|[._ -]+|[^\d._ -]+/gu) ?? [];
+  const sources = parts.map((part, at) => {
+    const [before = '', after = ''] = [parts[at - 1], parts[at + 1]];
+    if (/^[._ -]/.test(part)) return areLetterAndDigit(before, after) ? '[._ -]?' : '[._ -]';
+    const gap = areLetterAndDigit(before, part) ? '[._ -]?' : '';
+    if (/^\d/.test(part)) return `${gap}(?<!\\d)0*${withoutZeros(part)}(?!\\d)`;
+    return gap + part.replace(/[$()*+?[\\\]^{|}]/g, '\\$&');
+  });
   const level = /(?:amd64|x86[_-]?64)$/.test(word) ? `(?!${LEVEL})` : '';
-  const source = word
-    .replace(/[$()*+?[\\\]^{|}]/g, '\\$&')
-    .replace(SEPARATORS, (_, border?: string) => (border === undefined ? '[._ -]' : '[._ -]?'))
-    .replace(/\d+/g, (digits) => `(?<!\\d)0*${withoutZeros(digits)}(?!\\d)`);
-  return new RegExp(source + level, flags);
+  return new RegExp(sources.join('') + level, flags);
+}
+
+/** True for the parts y and 8, in any order, of which neither is empty or a separator. */
+function areLetterAndDigit(one: string, other: string): boolean {
+  const [isDigit, isOtherDigit] = [/^\d/.test(one), /^\d/.test(other)];
+  const isLetter = (part: string) => /^[^\d._ -]/.test(part);
+  return (isDigit && isLetter(other)) || (isOtherDigit && isLetter(one));
 }
 
 function withoutZeros(digits: string): string {

@@ -4,6 +4,7 @@ import { LETTER_OR_DIGIT } from './find-versions.ts';
 
 /** The number of a month, a week, a quarter or a half of the year. */
 const PERIOD = '(?<period>\\d\\d?)';
+/** Until 2029: in these forms, 30 and 31 are days. */
 const SHORT_YEAR = '[-_.]?(?:fy)?(?:20)?(?<year>1[5-9]|2\\d)';
 const wholeWord = (pattern: string) =>
   new RegExp(`(?<!${LETTER_OR_DIGIT})${pattern}(?!${LETTER_OR_DIGIT})`, 'giu');

@@ -6,7 +6,7 @@ import { PAGES } from '../../src/cli/topics.ts';
 import { readName } from '../../src/query/name.ts';
 import { Query } from '../../src/query/query.ts';
 import { SeriesIndex } from '../../src/query/series.ts';
-import { compareVersions, isGuess, isPreRelease } from '../../src/query/version-order.ts';
+import { compareVersions, GUESSES, isGuess, isPreRelease } from '../../src/query/version-order.ts';
 import { parseWord } from '../../src/query/word.ts';
 
 describe('a word', () => {
@@ -194,29 +194,27 @@ describe('of two names of a series', () => {
     expect(compare(one, other)).toEqual({ order: 0, isUnclear: false });
   });
 
+  it.each(GUESSES)('$newer is a guess beside $older: $because', ({ older, newer }) => {
+    const { order, isUnclear } = compare(older, newer);
+    expect([order < 0, isUnclear]).toEqual([true, true]);
+  });
+
   it.each([
     ['a-12_2021', 'a-12_sp3'],
-    ['a-1.0', 'a-1.0b2'],
     ['a-1.0a2', 'a-1.0b1'],
     ['a-9-23-1', 'a-971-4'],
     ['a-1.0a1', 'a-1.0rc1'],
     ['a-1.0', 'a-1.0-M1'],
-    ['a-15.1R7', 'a-15.1X49'],
     ['a-10.2.3-h4', 'a-10.2.3-c12'],
-    ['a-1909', 'a-21H2'],
     ['a-20141129', 'a-2211'],
     ['a-992', 'a-9.16.1'],
     ['a-992', 'a-9-16-1'],
-    ['a-1.2-3', 'a-1.2.4'],
     ['a-1.2-3', 'a-1.2.4-a383732'],
     ['a-12-2021', 'a-12sp3'],
     ['a-1.2-v4', 'a-1.2v3'],
     ['a-7.0-U3', 'a-7.0.0-U1'],
     ['a-SP3', 'a-12-SP3'],
     ['a-11-cu1', 'a-11-M20-cu1'],
-    ['a-1-1234567', 'a-1-a383732'],
-    ['a-win-32', 'a-win-64'],
-    ['a-20240115', 'a'],
     ['a-2024-01-15', 'a'],
     ['a-202401', 'a'],
     ['a-15.01.2024', 'a'],
