@@ -19,6 +19,8 @@ const NO_CONDITIONS =
 type SentUpload = Readonly<Awaited<ReturnType<typeof sendParts>>>;
 type StoredObject = NonNullable<Awaited<ReturnType<typeof findObject>>>;
 
+type Unpublished = Exclude<Published, { kind: 'visible' }>;
+
 /** What the response to a completion says. */
 type Completion =
   /** With the ETag of the object, if the response has it. */
@@ -26,7 +28,7 @@ type Completion =
   /** The object may be there all the same, from this push or another one. */
   | { readonly kind: 'doubtful'; readonly error: ImgctlError }
   /** An object was there before, or the storage refuses the upload. */
-  | Exclude<Published, { kind: 'visible' }>;
+  | Unpublished;
 
 /**
  * Completes the upload and looks at what is stored then, which decides:
@@ -48,6 +50,8 @@ type Completion =
  */
 export async function completeUpload(upload: SentUpload, replace: boolean): Promise<Published> {
   const { s3, name, id } = upload;
+  const taken = replace ? undefined : await findTaken(upload);
+  if (taken !== undefined) return taken;
   const completion = await joinParts(upload, replace);
   if (completion.kind === 'conflict') return completion;
   if (completion.kind === 'refused') {
@@ -73,6 +77,17 @@ export async function completeUpload(upload: SentUpload, replace: boolean): Prom
   if (isOfOther && !replace) return { kind: 'conflict', error: conflict(name, s3.address) };
   if (!isJoined) throw completion.error;
   return removeDamaged(upload, object, tag);
+}
+
+/** Returns how it ends if the name is taken, or if nobody knows; nothing was completed then. */
+async function findTaken({ s3, name }: SentUpload): Promise<Unpublished | undefined> {
+  try {
+    const object = await findObject(s3, name);
+    return object && { kind: 'conflict', error: conflict(name, s3.address) };
+  } catch (error) {
+    if (!(error instanceof ImgctlError)) throw error;
+    return { kind: 'refused', error };
+  }
 }
 
 async function joinParts(upload: SentUpload, replace: boolean): Promise<Completion> {
@@ -115,15 +130,11 @@ function listOfParts({ etags, md5s }: SentUpload): string {
 
 /** Sends a completion that overwrites nothing. @throws ImgctlError conflict: the name is taken */
 async function sendIfNew({ s3, name }: SentUpload, request: S3Request) {
-  const requireAbsent = async () => {
-    if (await findObject(s3, name)) throw conflict(name, s3.address);
-  };
-  await requireAbsent();
   if (s3.found.lacksConditions) return s3.send(request);
   const headers = { ...request.headers, 'if-none-match': '*' };
   const conditional = await s3.send({ ...request, headers });
   if (conditional.status !== 400 && conditional.status !== 501) return conditional;
-  await requireAbsent();
+  if (await findObject(s3, name)) throw conflict(name, s3.address);
   const plain = await s3.send(request);
   // Refused without the condition too: it was not the reason, and the first refusal is shown.
   if (plain.status >= 400 && plain.status < 500) return conditional;

@@ -176,6 +176,16 @@ describe('push to an S3 storage', () => {
     expect(removed).toHaveLength(isRemoved ? 1 : 0);
   });
 
+  it.each([400, 500])('that answers %i before the completion keeps the parts', async (status) => {
+    let isSent = false;
+    const { start, requests } = await pushTo({}, ({ method }, response) => {
+      isSent ||= method === 'PUT';
+      return method === 'HEAD' && isSent ? { status } : response;
+    });
+    expect(await start('--no-sync').ended).toEqual(failed(1, /uploading\nimgctl: 127.* HEAD/));
+    expect(requests.some(({ method }) => method === 'DELETE')).toBe(false);
+  });
+
   it('with its own keys that completes an upload without a response is read back', async () => {
     let content = Buffer.alloc(0);
     const { file, push } = await pushTo(
