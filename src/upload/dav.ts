@@ -41,7 +41,7 @@ export function davStorage(
   user: { readonly username: string; readonly password: string } | undefined,
   options: StorageOptions,
 ): Storage {
-  const { clock, partsFile } = options;
+  const { clock } = options;
   const pair = user && basicPair(user.username, user.password);
   if (pair) options.onSecret(pair);
   const authorization: Record<string, string> = pair ? { authorization: `Basic ${pair}` } : {};
@@ -73,9 +73,7 @@ export function davStorage(
     remove: (name) => removeFile(dav, name),
     async removeDeadParts(isLast) {
       if (!isLast) noteKilledParts(dav);
-      const areGone = await removeUnfinished(dav);
-      // Removes also a link or a pipe, since nothing must be added to one.
-      if (areGone && partsFile) tryOr(() => fs.rmSync(partsFile, { force: true }), undefined);
+      keepParts(dav, await removeUnfinished(dav));
       for (const { name, age } of await propfind(dav, folder, 1)) {
         if (isDeadPart(name, age, clock.system)) await removeFile(dav, name);
       }
@@ -144,9 +142,23 @@ function noteKilledParts({ unfinished, partsFile }: Dav): void {
   for (const line of text?.split('\n') ?? []) if (isPart(line)) unfinished.add(line);
 }
 
-/** Returns true if none of the parts is left, as far as the server says. */
-async function removeUnfinished(dav: Dav): Promise<boolean> {
-  const removals = [...dav.unfinished].map((part) => removeFile(dav, part));
-  const results = await Promise.allSettled(removals);
-  return results.every(({ status }) => status === 'fulfilled');
+/** Leaves only these parts in the file of names. */
+function keepParts({ partsFile }: Dav, parts: readonly string[]): void {
+  if (!partsFile) return;
+  tryOr(() => {
+    // Removes also a link or a pipe, since nothing must be added to one.
+    fs.rmSync(partsFile, { force: true });
+    const text = parts.map((part) => `${part}\n`).join('');
+    if (text !== '') fs.writeFileSync(partsFile, text, { mode: 0o600, flag: 'wx' });
+  }, undefined);
+}
+
+/** Returns the parts that could not be removed. */
+async function removeUnfinished(dav: Dav): Promise<string[]> {
+  const left: string[] = [];
+  const removals = [...dav.unfinished].map((part) =>
+    removeFile(dav, part).catch(() => left.push(part)),
+  );
+  await Promise.all(removals);
+  return left;
 }

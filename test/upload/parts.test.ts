@@ -112,12 +112,12 @@ it('push to WebDAV removes only the part that it wrote while this machine had an
   expect(stored().sort()).toEqual(['.foreign', 'web.ova']);
 });
 
-it('push to WebDAV still knows a part that it could not remove', async () => {
-  const faults = ['PUT /upload/*=drop:300000,first=2', 'DELETE /upload/*=403,first=1'];
-  const { imgctl, file, partsFile, stored } = await interruptedUser(faults);
-  const [part = ''] = stored();
-  await imgctl(`push ${file} ${OPTIONS} --retries 0`);
-  expect(readFileSync(partsFile(), 'utf8')).toContain(part);
+it('push to WebDAV still knows a part that it could not remove, but no others', async () => {
+  const faults = ['PUT /upload/*=drop:300000,first=1', 'DELETE /upload/*=403,first=2'];
+  const { partsFile, pushAgain, stored } = await interruptedUser(faults);
+  const [part] = stored();
+  await pushAgain();
+  expect(readFileSync(partsFile(), 'utf8')).toBe(`${part}\n`);
 });
 
 unixOnly('pipes need Unix').each([
