@@ -45,7 +45,7 @@ export async function readManifest(
 export async function matchManifest(
   manifest: Manifest,
   files: readonly PackageFile[],
-  { find, findSimilar, findings }: PackageSource,
+  { folder, find, findSimilar, findings }: PackageSource,
 ): Promise<FileCheck[]> {
   const expected = new Map<string, FileCheck>();
   for (const entry of manifest.entries) {
@@ -62,7 +62,7 @@ export async function matchManifest(
       expected.set(place, digestCheck(file, entry.algorithm, entry.digest));
     }
   }
-  const similar = similarTo(manifest.entries.map(({ name }) => name));
+  const similar = similarTo(manifest.entries.map(({ name }) => folder + name));
   for (const file of files) {
     if (expected.has(placeOf(file))) continue;
     const how = similar(file.name);

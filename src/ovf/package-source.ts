@@ -13,6 +13,8 @@ export interface PackageSource {
   readonly kind: 'ova' | 'ovf';
   readonly findings: FindingList;
   readonly descriptor: PackageFile | null;
+  /** The folder of the descriptor inside an archive, such as `vm/`: all names are relative to it. */
+  readonly folder: string;
   /** Files of an archive in order, each name once; for a folder only the descriptor. */
   readonly members: readonly PackageFile[];
   /** Returns the file with a safe name, or null if it is missing or unreadable. */
@@ -84,7 +86,7 @@ function folderSource(path: string, size: number, findings: FindingList): Packag
     return lower ?? upper;
   };
   const finders = { find, findSimilar, findSibling };
-  return { kind: 'ovf', findings, descriptor, members: [descriptor], ...finders };
+  return { kind: 'ovf', findings, descriptor, folder: '', members: [descriptor], ...finders };
 }
 
 /** True if a file, or what a link leads to, is not in the folder or below. */
@@ -125,8 +127,8 @@ function archiveSource(
     kind: 'ova',
     findings,
     descriptor,
+    folder,
     members,
-    // Names are relative to the descriptor.
     find: async (name) => byName.get(`${folder}${name}`) ?? null,
     findSimilar: async (name) => similar(`${folder}${name}`),
     findSibling: async (extension) => {

@@ -166,11 +166,12 @@ function findMisplaced(actual: readonly PackageFile[], order: ReadonlySet<Packag
 }
 
 function reportUnreferenced(
-  { descriptor, manifest, certificate, referenced, members, findings }: PackageLayout,
+  { descriptor, folder, manifest, certificate, referenced, members, findings }: PackageLayout,
   references: readonly FileReference[],
 ) {
   const known = new Set([descriptor, manifest, certificate, ...referenced]);
-  const similar = similarTo(references.flatMap(({ href }) => candidateNames(href)));
+  const names = references.flatMap(({ href }) => candidateNames(href));
+  const similar = similarTo(names.map((name) => folder + name));
   for (const member of members) {
     if (known.has(member)) continue;
     const how = similar(member.name);
@@ -186,7 +187,7 @@ async function checkManifest(layout: PackageLayout, options: CheckOptions) {
   if (!file || !bytes) return { manifest: null, signature: null, digests: [] };
   const manifest = parseManifest(bytes.toString('utf8'), file.name, findings);
   const signature =
-    certificate && (await verifySignature(certificate, file, bytes, findings, options));
+    certificate && (await verifySignature(certificate, file, bytes, layout, options));
   const digests = descriptor
     ? await matchManifest(manifest, [descriptor, ...referenced], layout)
     : [];

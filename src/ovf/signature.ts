@@ -3,9 +3,10 @@
 import { constants, verify, X509Certificate } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { CheckOptions } from './checks.ts';
-import type { FindingList, Problem } from './findings.ts';
+import type { Problem } from './findings.ts';
 import { stripDotSlash } from './names.ts';
 import { type PackageFile, readWhole } from './package-file.ts';
+import type { PackageSource } from './package-source.ts';
 
 /** A signature that fits the manifest. Whether its issuer can be trusted is not known. */
 export interface Signature {
@@ -36,7 +37,7 @@ export async function verifySignature(
   file: PackageFile,
   manifest: PackageFile,
   manifestBytes: Buffer,
-  findings: FindingList,
+  { folder, findings }: PackageSource,
   { now, signal }: CheckOptions,
 ): Promise<Signature | null> {
   const bytes = await readWhole(file, findings, MAX_FILE_BYTES, 'certificate-syntax');
@@ -52,7 +53,7 @@ export async function verifySignature(
   const { certificate, method } = signer;
   const problem = certificateProblem(certificate, signed.certificates);
   if (problem !== null) return report(problem);
-  if (stripDotSlash(signed.name) !== manifest.name) {
+  if (folder + stripDotSlash(signed.name) !== manifest.name) {
     const message = `signed as ${signed.name}, the manifest is ${manifest.name}`;
     report({ code: 'manifest-name', message });
   }
@@ -179,7 +180,9 @@ function certificateProblem(
   return mismatch(`${nameOf(issuer)} did not issue its certificate`);
 }
 
-function nameOf(subject: string): string {
-  const name = /^CN=(.*)$/m.exec(subject)?.[1] ?? subject.replaceAll('\n', ', ');
+/** @param subject an attribute per line; undefined, against Node's types, if it has none */
+function nameOf(subject: string | undefined): string {
+  const lines = subject ?? '';
+  const name = /^CN=(.*)$/m.exec(lines)?.[1] ?? lines.replaceAll('\n', ', ');
   return name.slice(0, MAX_NAME_LENGTH) || 'nobody';
 }
