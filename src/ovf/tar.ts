@@ -14,6 +14,8 @@ const MAX_EXTENSION_BYTES = 32 * 1024;
 /** Bytes after the end: tar fills up a record, usually of 10 KiB. */
 const MAX_PADDING = 2 ** 20;
 const ZEROS = Buffer.alloc(WINDOW_SIZE);
+/** Types of symbolic links, devices, directories and pipes: their sizes do not count. */
+const WITHOUT_CONTENT = '23456';
 
 type ReportByte = (code: FindingCode, offset: number, message: string) => void;
 
@@ -42,7 +44,8 @@ export async function* readArchive(
       return report(code, offset, message);
     }
     const isExtension = [PAX, PAX_GLOBAL, GNU_LONG_NAME, GNU_LONG_LINK].includes(header.type);
-    const { type, size, name: written } = isExtension ? header : { ...header, ...extension };
+    const { type, name: written, ...entry } = isExtension ? header : { ...header, ...extension };
+    const size = WITHOUT_CONTENT.includes(type) ? 0 : entry.size;
     const isPax = type === PAX || type === PAX_GLOBAL;
     const dialect = isPax ? 'pax-header' : 'not-ustar';
     if ((isPax || !header.ustar) && !findings.has(dialect))
@@ -133,9 +136,6 @@ function describeFormat(block: Buffer): string {
   return 'not a tar archive';
 }
 
-/** Symbolic links, devices, directories and pipes: their size field does not count. */
-const WITHOUT_CONTENT = '23456';
-
 /** Returns null for other data, also for less than a block. */
 export function parseTarHeader(block: Buffer) {
   if (block.length < BLOCK) return null;
@@ -148,8 +148,7 @@ export function parseTarHeader(block: Buffer) {
   const type = block.toString('latin1', 156, 157);
   return {
     name: prefix === '' ? name : `${prefix}/${name}`,
-    /** Bytes of content, without padding. */
-    size: WITHOUT_CONTENT.includes(type) ? 0 : size,
+    size,
     // NUL is its older form.
     type: type === '\0' ? '0' : type,
     // Sizes in base 256, for files above 8 GiB, are a GNU extension.

@@ -4,6 +4,7 @@ import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { checkPackage } from '../../src/ovf/package.ts';
+import { certificateFile, selfSigned } from '../support/certificate.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { BLOCK, packTar, type TarMember, withChecksum } from '../support/package-writer.ts';
 import { rows } from '../support/rows.ts';
@@ -101,8 +102,10 @@ describe('an archive', () => {
   });
 
   it('may be in a folder, with the files beside it, and have files of macOS in front', async () => {
-    const inFolder = sample().map((each) => ({ ...each, name: `vm/${each.name}` }));
-    const [descriptor, manifest] = sample();
+    const [descriptor, manifest, disk] = sample();
+    const certificate = certificateFile('vm.mf', manifest.content, selfSigned('localhost'));
+    const files = [descriptor, manifest, member('vm.cert', certificate), disk];
+    const inFolder = files.map((each) => ({ ...each, name: `vm/${each.name}` }));
     const copies = [descriptor, manifest].map(({ name }) => member(`vm/._${name}`, 'Mac OS X'));
     const { findings, manifest: read, disks } = await readMembers([...copies, ...inFolder]);
     expect(findings).toMatchObject([
@@ -155,8 +158,13 @@ describe('a member', () => {
     ...rows('special-member', '3', '4', '6', 'S'),
     ...rows('directory-member?', '5'),
   ])('of type %s has the finding %s', async (type, expected) => {
-    const archive = followedBy({ ...member('odd'), type }, member('x.txt'));
-    expect(codes(await readBytes(archive))).toEqual([expected, FILE]);
+    const odd = { ...member('odd'), type };
+    expect(codes(await readBytes(followedBy(odd, member('x.txt'))))).toEqual([expected, FILE]);
+    // A size in front is that of the file that a link leads to.
+    if (type === '1' || type === 'S') return;
+    const size = { ...member('extension', pax('size=5')), type: 'x' };
+    const withSize = codes(await readBytes(followedBy(size, odd, member('x.txt'))));
+    expect(withSize).toEqual(['pax-header?', expected, FILE]);
   });
 
   it.each([
