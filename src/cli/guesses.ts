@@ -1,11 +1,12 @@
 // Guesses what people meant who know other programs, such as hcloud, gh, aws and rclone.
 
 import { type Facts, hint, imgctl } from '../facts.ts';
-import { flagsOf, longFlag, type OptionDeclaration } from './declarations.ts';
+import { flagsOf, type OptionDeclaration } from './declarations.ts';
+import type { TypedWord } from './typed.ts';
 
 type Advice = string | Facts;
 
-/** Receives the words behind a phrase; none if one of them could be the password of a URL. */
+/** Receives the words behind a phrase; none if a hint may not repeat one of them. */
 type Guess = Advice | ((words: readonly string[]) => Advice | undefined);
 
 /** Typed phrases, separated by commas, and what they mean. */
@@ -15,14 +16,17 @@ type Row = readonly [typed: string, guess: Guess];
  * Guesses what words mean that are no command, or too many. The first two words behind the path
  * are tried, then one, then the path alone. `get image web.ova` is the phrase `get image` with a word.
  */
-export function guess(path: readonly string[], typed: readonly string[]): Advice | undefined {
+export function guess(
+  path: readonly string[],
+  typed: readonly Pick<TypedWord, 'text' | 'mayShow'>[],
+): Advice | undefined {
   for (const count of [2, 1, 0]) {
-    const phrase = typed.slice(0, count).join(' ');
+    const phrase = typed.slice(0, count).map(({ text }) => text);
     const behind = typed.slice(count);
-    const words = behind.every(isPlain) ? behind : [];
+    const words = behind.every(({ mayShow }) => mayShow) ? behind.map(({ text }) => text) : [];
     const advice =
-      adviceFor([...path, phrase].join(' ').trim(), words) ??
-      (path.join() === 'images' ? adviceFor(phrase, words) : undefined);
+      adviceFor([...path, ...phrase].join(' '), words) ??
+      (path.join() === 'images' ? adviceFor(phrase.join(' '), words) : undefined);
     if (advice !== undefined) return advice;
   }
   return undefined;
@@ -32,20 +36,20 @@ export function guess(path: readonly string[], typed: readonly string[]): Advice
 export function guessOption(typed: {
   readonly path: readonly string[];
   readonly flag: string;
-  readonly value: string | undefined;
-  readonly others: readonly string[];
+  readonly value: TypedWord | undefined;
   readonly options: readonly OptionDeclaration[];
 }): Advice | undefined {
-  const { path, flag, options, others } = typed;
-  const value = typed.value !== undefined && isPlain(typed.value) ? [typed.value] : [];
-  // A phrase with a command makes a whole command, which keeps what else was typed.
-  const advice = adviceFor([...path, flag].join(' '), [...value, ...others]);
-  return advice ?? adviceFor(flag, value) ?? renamed(flag, value[0], options);
-}
-
-/** True if a word may be shown: a word with other characters could be the password of a URL. */
-export function isPlain(word: string): boolean {
-  return /^[\p{L}\p{N}/][\p{L}\p{N}._:,/ -]{0,59}$/u.test(word);
+  const { path, flag, value, options } = typed;
+  const words = value?.mayShow ? [value.text] : [];
+  const advice = adviceFor([...path, flag].join(' '), words) ?? adviceFor(flag, words);
+  if (advice !== undefined) return advice;
+  for (const [phrases, meant, otherwise] of RENAMED) {
+    const option = options.find((each) => flagsOf(each).includes(meant));
+    if (option && phrases.split(', ').includes(flag)) {
+      return otherwise ?? `use ${withValue(option, meant, value).join(' ')}`;
+    }
+  }
+  return undefined;
 }
 
 function adviceFor(phrase: string, words: readonly string[]): Advice | undefined {
@@ -53,30 +57,21 @@ function adviceFor(phrase: string, words: readonly string[]): Advice | undefined
   return typeof found === 'function' ? found(words) : found;
 }
 
-/** Returns advice to use an option of the command that has another name. */
-function renamed(
-  typed: string,
-  value: string | undefined,
-  options: readonly OptionDeclaration[],
-): Advice | undefined {
-  for (const [phrases, flag, advice] of RENAMED) {
-    const option = options.find((each) => flagsOf(each).includes(flag));
-    if (option && phrases.split(', ').includes(typed)) return advice ?? useOption(option, value);
-  }
-  return undefined;
-}
-
 /**
- * Returns `use --limit 5`, or `use --wait` for an option without a value. A value is shown only
- * if it is a number, or a word that the option knows; else it is `use --limit N`.
+ * Returns the words `--limit 5`, or `--wait` for an option without a value. A value is shown only
+ * if it is a number, or a word that the option knows; else the words are `--limit N`.
  */
-function useOption(option: OptionDeclaration, typed = ''): string {
-  const flag = longFlag(option);
-  if (option.value === undefined) return `use ${flag}`;
-  const { words = [], listed = [], suggested = [] } = option.value;
-  const isShown = /^\d+$/.test(typed) || [...words, ...listed, ...suggested].includes(typed);
-  const [, placeholder = 'VALUE'] = /<(.+)>/.exec(option.flags) ?? [];
-  return `use ${flag} ${isShown ? typed : placeholder.toUpperCase()}`;
+export function withValue(
+  { flags, value }: OptionDeclaration,
+  flag: string,
+  typed: TypedWord | undefined,
+): readonly string[] {
+  if (value === undefined) return [flag];
+  const { words = [], listed = [], suggested = [] } = value;
+  const known = [...words, ...listed, ...suggested];
+  const shown = [typed?.text ?? ''].find((text) => /^\d+$/.test(text) || known.includes(text));
+  const [, placeholder = 'VALUE'] = /<(.+)>/.exec(flags) ?? [];
+  return [flag, shown ?? placeholder.toUpperCase()];
 }
 
 const use = (...words: readonly string[]) => hint`use: ${imgctl(...words)}`;
@@ -87,7 +82,7 @@ const useWith =
   (words) =>
     use(...command.split(' '), ...(words.length > 0 ? words : placeholder));
 
-/** Puts one word behind the command: what follows could be the value of a setting, and a secret. */
+/** Puts one word behind the command, which takes no more. */
 const useFirst =
   (command: string, placeholder: string): Guess =>
   ([word = placeholder]) =>
@@ -118,7 +113,8 @@ export const GUESSES: readonly Row[] = [
   ],
   ['latest, newest, images list --latest, images list --newest', useWith('images latest')],
   ['images latest --name, images latest --os', useWith('images latest')],
-  ['count, images list --count', (words) => hint`${use('images', 'list', '-q', ...words)} | wc -l`],
+  ['count', (words) => hint`${use('images', 'list', '-q', ...words)} | wc -l`],
+  ['images list --count', 'use -q, and pipe it to wc -l'],
   ['changes, diff, watch, images log, images list --watch', useWith('images changes')],
   ['images changes --since', useFirst('images list --since', 'TIME')],
   ['snapshot, export, save, backup', (words) => use('images', 'snapshot', fileIn(words))],
@@ -126,20 +122,13 @@ export const GUESSES: readonly Row[] = [
   ['edit, rename, mv, tag, update image, images update', cannotChange],
   ['lock, pin, hold', useWith('images lock add', 'NAME')],
   ['unlock, unpin, unhold', useFirst('images lock remove', 'NAME')],
-  ['locks, list locks, get locks, lock list, lock ls', use('images', 'lock', 'list')],
-  ['images lock get, images lock show', useFirst('images get --lock', 'NAME')],
+  ['locks, list locks, get locks, lock list', use('images', 'lock', 'list')],
 
   // Verbs behind my-images, which else are words to search for
-  [
-    'my-images get, my-images show, my-images describe, my-images view, my-images info',
-    useWith('images get --mine', 'ID'),
-  ],
-  ['my-images delete, my-images remove, my-images rm, my-images del', CANNOT_DELETE],
-  ['my-images destroy, my-images prune', CANNOT_DELETE],
-  ['my-images edit, my-images update, my-images rename, my-images mv', cannotChange],
-  ['my-images tag, my-images replace', cannotChange],
+  ['my-images get, my-images show, my-images describe', use('images', 'get', '--mine', 'ID')],
+  ['my-images delete, my-images remove, my-images rm', CANNOT_DELETE],
+  ['my-images edit, my-images update, my-images rename', cannotChange],
   ['my-images upload, my-images add, my-images create, my-images push', usePush],
-  ['my-images import, my-images put', usePush],
 
   // Packages and sync requests
   [
@@ -165,13 +154,10 @@ export const GUESSES: readonly Row[] = [
   ['auth token', use('token')],
   ['auth, auth status, me, info, account, context active', use('whoami')],
   ['profile current, profile active, profile show', use('whoami')],
-  ['login', use('login', '--username', 'USER')],
-  [
-    'configure, init, setup, config add, config create',
-    hint`${use('login')}, or ${imgctl('config', 'set', 'KEY', 'VALUE')}`,
-  ],
+  ['login', hint`${use('login', '--username', 'USER')}, or with --base-url URL`],
+  ['configure, init, setup', hint`${use('login')}, or ${imgctl('config', 'set', 'KEY', 'VALUE')}`],
   ['settings, configure list, config -l, get config, show config', use('config', 'list')],
-  ['config list', useFirst('config get', 'NAME')],
+  ['config list', useFirst('config get', 'KEY')],
   [
     'config edit, config --edit, config -e, profile rename',
     hint`edit the file that this command prints: ${imgctl('config', 'path')}`,
@@ -197,15 +183,10 @@ export const GUESSES: readonly Row[] = [
   ],
   ['curl, request, api get, api GET', useWith('api', '/v2')],
   ['completion -s, completion --shell', useFirst('completion', 'SHELL')],
-  ['help json, help yaml, help csv', use('help', 'output')],
 
   // Options
   [
     '-y, --yes, --no-input, --no-pager, --headers, images list --public, images list -i, push --wait, sync --no-wait',
-    'omit it: it is the default',
-  ],
-  [
-    'sync start, sync run, mcp start, mcp serve, emulator start, token get, token create',
     'omit it: it is the default',
   ],
   [
@@ -272,6 +253,5 @@ export const RENAMED: readonly (readonly [typed: string, option: string, advice?
     '--debug',
     'use --debug to trace requests, -q for less output, or -V for the version',
   ],
-  ['--all-profiles', '--all'],
   ['--no-color', '--color', 'use --color never'],
 ];

@@ -16,7 +16,6 @@ import {
   type Term,
   UNLISTED,
 } from './declarations.ts';
-import { guess } from './guesses.ts';
 import { PAGES, TOPIC_NAMES, TOPICS } from './topics.ts';
 
 const GLOBAL_FLAGS = ALL_GLOBAL_OPTIONS.map(({ flags }) => flags.split(/[ ,]/, 1)[0]).join(', ');
@@ -111,11 +110,8 @@ function unknownPage(
   const page = ['imgctl help', ...path].join(' ');
   // What is assigned to a setting may be a secret.
   const text = shorten(words.map((each) => each.split('=')[0]).join(' '), MAX_QUOTED);
-  const otherwise = guess(path, [word]) ?? `see: ${page}`;
-  const facts = meant ? `did you mean ${page} ${meant}?` : otherwise;
-  return new ImgctlError('usage', `unknown command or topic '${text}'`, {
-    facts: guess(['help'], words) ?? facts,
-  });
+  const facts = meant ? `did you mean ${page} ${meant}?` : `see: ${page}`;
+  return new ImgctlError('usage', `unknown command or topic '${text}'`, { facts });
 }
 
 const ROOT_END = [

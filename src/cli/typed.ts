@@ -16,12 +16,20 @@ import {
 } from './declarations.ts';
 
 /** A word before `--`, or a part of it: `--filter=a` is an option and a value. */
-interface TypedWord {
+export interface TypedWord {
   readonly kind: 'command' | 'argument' | 'option' | 'value' | 'unknown';
   readonly text: string;
-  /** The option that the word names, or whose value it is. */
+  /** The option that the word names, or whose value it is; undefined for an unknown one. */
   readonly option?: OptionDeclaration | undefined;
+  /**
+   * True if a hint may repeat the word. It has only characters of names, paths and numbers, unlike
+   * `alice:pw` and `https://alice:pw@host`, and is not behind a name such as `password`.
+   */
+  readonly mayShow: boolean;
 }
+
+const PLAIN = /^[\p{L}\p{N}/][\p{L}\p{N}._,/ -]{0,59}$/u;
+const NAME_OF_SECRET = /(?:^|-)(?:pass(?:word|phrase|wd)?|token|secret|key)$/i;
 
 /** The first option that its command does not have, or with a value that it does not take. */
 export interface UnknownOption {
@@ -91,46 +99,60 @@ class LineReader implements TypedLine {
       this.#add('value', word, this.pending);
       this.pending = undefined;
     } else if (word === '--') this.isEnded = true;
-    else if (/^-./.test(word) && !NEGATIVE_NUMBER.test(word)) this.#readOption(word);
+    else if (word.startsWith('--')) this.#readLong(word);
+    else if (/^-./.test(word) && !NEGATIVE_NUMBER.test(word)) this.#readCluster(word);
     else this.#readArgument(word);
   }
 
   #add(kind: TypedWord['kind'], text: string, option?: OptionDeclaration): void {
-    this.words.push({ kind, text, option });
+    const mayShow = PLAIN.test(text) && !NAME_OF_SECRET.test(this.words.at(-1)?.text ?? '');
+    this.words.push({ kind, text, option, mayShow });
   }
 
   #optionOf(flag: string): OptionDeclaration | undefined {
     return this.options.find((each) => flagsOf(each).includes(flag));
   }
 
-  /** Reads `--limit`, `--limit=5`, `-n`, `-n5` or `-qn5`. */
-  #readOption(word: string): void {
+  /** Reads `--limit` or `--limit=5`. */
+  #readLong(word: string): void {
     const [flag, value] = divide(word);
     const option = this.#optionOf(flag);
-    if (option && (option.value || value === undefined)) {
-      this.#add('option', flag, option);
-      if (value !== undefined) this.#add('value', value, option);
-      else if (option.value) this.pending = option;
-      return;
-    }
-    const [, letter = '', more = ''] = /^-([^-])(.+)$/s.exec(word) ?? [];
-    const short = this.#optionOf(`-${letter}`);
-    // -limit means --limit, and not -l with the value imit; -q=true gives -q a value.
-    const isLong = this.#optionOf(`-${word.replace(/=.*/s, '')}`) !== undefined;
-    const hasForbiddenValue = more.startsWith('=') && !short?.value;
-    if (!short || isLong || hasForbiddenValue) {
-      this.#addUnknown(word);
-      return;
-    }
-    this.#add('option', `-${letter}`, short);
-    if (short.value) this.#add('value', more, short);
-    else this.#readOption(`-${more}`);
+    if (option && (option.value || value === undefined)) this.#addOption(option, flag, value);
+    else this.#addUnknown(flag, value);
   }
 
-  #addUnknown(word: string): void {
+  /**
+   * Reads one or several options with one dash.
+   *
+   *     -n5      the option -n and its value 5
+   *     -qn5     the option -q, then -n5
+   *     -limit   unknown: it means --limit, and not -l with the value imit
+   *     -q=true  unknown: -q takes no value
+   */
+  #readCluster(word: string): void {
+    const option = this.#optionOf(word.slice(0, 2));
+    const more = word.slice(2);
+    const isLong = this.#optionOf(`-${word.replace(/=.*/s, '')}`) !== undefined;
+    const isValueForbidden = more.startsWith('=') && !option?.value;
+    if (!option || isLong || isValueForbidden) this.#addUnknown(word);
+    else if (option.value) this.#addOption(option, word.slice(0, 2), more || undefined);
+    else {
+      this.#addOption(option, word.slice(0, 2));
+      if (more) this.#readCluster(`-${more}`);
+    }
+  }
+
+  #addOption(option: OptionDeclaration, flag: string, value?: string): void {
+    this.#add('option', flag, option);
+    if (value !== undefined) this.#add('value', value, option);
+    else if (option.value) this.pending = option;
+  }
+
+  #addUnknown(flag: string, value?: string): void {
     const { words, command, options } = this;
     this.unknown ??= { index: words.length, command, options, path: [...this.path] };
-    this.#add('unknown', word);
+    this.#add('unknown', flag);
+    if (value !== undefined) this.#add('value', value);
   }
 
   #readArgument(word: string): void {
@@ -163,24 +185,26 @@ export function divide(word: string): [flag: string, value: string | undefined] 
  * Refuses what commander would take for something else than was meant.
  * @throws ImgctlError usage
  */
-export function checkTyped({ command, words }: TypedLine, cwd: string): void {
+export function checkTyped(line: TypedLine, cwd: string): void {
   const isFile = (text: string) => fs.existsSync(path.resolve(cwd, text));
-  for (const [index, { kind, text, option }] of words.entries()) {
-    const isWord = kind === 'argument' || kind === 'unknown';
-    const isFilter = kind === 'value' && option && longFlag(option) === '--filter';
-    if (isWord && !isCommandLine(words, index)) {
-      // images list –n 5
-      if (isMisset(text) && !isFile(text)) throw misset(text);
-      // images list ubuntu -9: commander takes only - and negative numbers for words.
-      if (takesSearchWords(command) && /^-(\d|$)/.test(text)) throw dashed(text);
-    }
-    // images list -f “name~web”
-    if (isFilter && isMisset(text)) throw misset(text);
-    // images list --json id,name
-    const before = words[index - 1];
-    const isBehindJson = before?.kind === 'option' && before.option?.flags === '--json';
-    if (kind === 'argument' && isBehindJson && !isFile(text)) refuseFields(text, command);
+  for (const [index, word] of line.words.entries()) {
+    const error = CHECKS.map((check) => check(line, word, index)).find(Boolean);
+    const mayBeFile = word.kind === 'argument' || word.kind === 'unknown';
+    if (error && !(mayBeFile && isFile(word.text))) throw error;
   }
+}
+
+type Check = (line: TypedLine, word: TypedWord, index: number) => ImgctlError | undefined;
+
+/** The first check with an error counts. */
+const CHECKS: readonly Check[] = [refuseTypeset, refuseDash, refuseFields];
+
+/** `images list –n 5` and `images list -f “name~web”`: word processors replace hyphens and quotes. */
+function refuseTypeset({ words }: TypedLine, { kind, text, option }: TypedWord, index: number) {
+  const isFilter = kind === 'value' && option && longFlag(option) === '--filter';
+  const isWord = (kind === 'argument' || kind === 'unknown') && !isCommandLine(words, index);
+  if (!isFilter && !isWord) return undefined;
+  return typesetDash(text) ?? typesetQuote(text);
 }
 
 /** True for the value of a setting that is a command: what it runs may be quoted in any way. */
@@ -196,22 +220,20 @@ const TYPESET_DASH = new RegExp(`^-*[${TYPESET_DASHES}]`);
 /** A quote of any language at the start of a word or value: `name,like,“web”`, `„web“`, `«web»`. */
 const TYPESET_QUOTE = /(?:^|[=~,])[\p{Pi}\p{Pf}\u201a\u201e]/u;
 
-function isMisset(text: string): boolean {
-  return TYPESET_DASH.test(text) || TYPESET_QUOTE.test(text);
+/** What follows the dash may be a secret, and is not shown. */
+function typesetDash(text: string): ImgctlError | undefined {
+  const [dash] = TYPESET_DASH.exec(text) ?? [];
+  if (dash === undefined) return undefined;
+  const [, name = ''] = new RegExp(`^[-${TYPESET_DASHES}]+([\\w-]{0,40})`).exec(text) ?? [];
+  const meant = `${name.length > 1 ? '--' : '-'}${name}`;
+  const message = `${dash}${name} begins with a typeset dash (${codeOf(dash.slice(-1))})`;
+  return new ImgctlError('usage', message, { facts: `type ${meant}, with hyphens (U+2D)` });
 }
 
-/** Word processors replace hyphens and quotes. What follows may be a secret, and is not shown. */
-function misset(text: string): ImgctlError {
-  const codeOf = (character: string) =>
-    `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase()}`;
-  const [dash] = TYPESET_DASH.exec(text) ?? [];
-  if (dash !== undefined) {
-    const [, name = ''] = new RegExp(`^[-${TYPESET_DASHES}]+([\\w-]{0,40})`).exec(text) ?? [];
-    const meant = `${name.length > 1 ? '--' : '-'}${name}`;
-    const message = `${dash}${name} begins with a typeset dash (${codeOf(dash.slice(-1))})`;
-    return new ImgctlError('usage', message, { facts: `type ${meant}, with hyphens (U+2D)` });
-  }
+/** What follows the quote may be a secret, and is not shown. */
+function typesetQuote(text: string): ImgctlError | undefined {
   const at = text.search(TYPESET_QUOTE);
+  if (at < 0) return undefined;
   const shown = text.slice(0, at + (/^[=~,]/.test(text.slice(at)) ? 2 : 1));
   const quote = shown.slice(-1);
   const plain = /[\u2018-\u201b\u2039\u203a]/.test(quote) ? "'" : '"';
@@ -220,21 +242,33 @@ function misset(text: string): ImgctlError {
   return new ImgctlError('usage', message, { facts });
 }
 
-/** In other tools a dash leaves out what contains the word. */
-function dashed(word: string): ImgctlError {
-  const without = `to leave out names that contain it: -f ${shellQuote(`name!~${word.slice(1)}`)}`;
-  const facts = word === '-' ? 'omit it' : without;
-  return new ImgctlError('usage', `a word must not begin with a dash (got ${word})`, { facts });
+function codeOf(character: string): string {
+  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase()}`;
 }
 
-/** Fields behind --json, as gh takes them, would be arguments. @throws ImgctlError usage */
+/** `images list ubuntu -9`: in other tools a dash leaves out what contains the word. */
+function refuseDash({ command }: TypedLine, { kind, text }: TypedWord): ImgctlError | undefined {
+  const isWord = kind === 'argument' || kind === 'unknown';
+  // Commander takes only - and negative numbers for words.
+  if (!isWord || !takesSearchWords(command) || !/^-(\d|$)/.test(text)) return undefined;
+  const without = `to leave out names that contain it: -f ${shellQuote(`name!~${text.slice(1)}`)}`;
+  const facts = text === '-' ? 'omit it' : without;
+  return new ImgctlError('usage', `a word must not begin with a dash (got ${text})`, { facts });
+}
+
+/** `images list --json id,name`: fields behind --json, as gh takes them, would be arguments. */
 function refuseFields(
-  text: string,
-  { run, fields, options = [] }: Partial<CommandDeclaration>,
-): void {
+  { command, words }: TypedLine,
+  { kind, text }: TypedWord,
+  index: number,
+): ImgctlError | undefined {
+  const before = words[index - 1];
+  const isBehindJson = before?.kind === 'option' && before.option?.flags === '--json';
+  if (kind !== 'argument' || !isBehindJson) return undefined;
+  const { run, fields, options = [] } = command;
   const names: readonly string[] = fields?.map(({ name }) => name) ?? (run ? [] : FIELDS);
-  if (!text.split(',').some((each) => names.includes(each.toLowerCase()))) return;
+  if (!text.split(',').some((each) => names.includes(each.toLowerCase()))) return undefined;
   const hasColumns = options.some((option) => longFlag(option) === '--columns');
   const facts = hasColumns ? `choose fields with: -c ${text}` : 'choose fields with: --json | jq';
-  throw new ImgctlError('usage', '--json takes no value', { facts });
+  return new ImgctlError('usage', '--json takes no value', { facts });
 }

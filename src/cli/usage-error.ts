@@ -6,18 +6,19 @@ import { isSettingKey } from '../config/definitions.ts';
 import { ImgctlError } from '../errors.ts';
 import { type Facts, hint, imgctl } from '../facts.ts';
 import { nearest } from '../spelling.ts';
-import { counted, shellQuote, shorten } from '../words.ts';
-import { ALL_GLOBAL_OPTIONS, BASE_URL_OPTION } from './command.ts';
+import { counted, shorten } from '../words.ts';
+import { ALL_GLOBAL_OPTIONS } from './command.ts';
 import {
   argumentTerm,
+  type CommandDeclaration,
   findSubcommand,
   flagsOf,
   longFlag,
   type OptionDeclaration,
   takesSearchWords,
 } from './declarations.ts';
-import { guess, guessOption, isPlain } from './guesses.ts';
-import type { TypedLine, UnknownOption } from './typed.ts';
+import { guess, guessOption, withValue } from './guesses.ts';
+import type { TypedLine, TypedWord, UnknownOption } from './typed.ts';
 
 /** Words and messages of commander are as long as what was typed. */
 const MAX_SHOWN = 200;
@@ -26,7 +27,7 @@ type Advice = string | Facts;
 
 /** Returns the error of a line that commander refuses, or that has an unknown option. */
 export function usageError(typed: TypedLine, stop: CommanderError | undefined): ImgctlError {
-  const { unknown, pending, path, command, rest } = typed;
+  const { unknown, pending, path, command, words, rest } = typed;
   const { code, message = '' } = stop ?? {};
   if (unknown && code !== 'commander.unknownCommand') return unknownOption(typed, unknown);
   if (pending) {
@@ -52,7 +53,7 @@ export function usageError(typed: TypedLine, stop: CommanderError | undefined): 
       const { length } = command.arguments ?? [];
       const limit = length === 0 ? 'no arguments' : `at most ${counted(length, 'argument')}`;
       const problem = `${path.join(' ')} takes ${limit} (got ${rest.length})`;
-      return misuse(path, problem, addressHint(typed) ?? guess(path, rest));
+      return misuse(path, problem, guess(path, argumentsIn(words)));
     }
     default:
       return misuse(path, shorten(first, MAX_SHOWN));
@@ -72,19 +73,15 @@ function missingHint({ path, command, rest: [word = ''] }: TypedLine): Facts {
   return hint`use: ${imgctl(...path)} ${names.join(' ')}`;
 }
 
-/** `login localhost:8080`. Nothing that could be a password is shown. */
-function addressHint({ path, rest: [word = ''] }: TypedLine): Facts | undefined {
-  const isAddress = /^(https?:\/\/[\w.:-]+(\/[\w./-]*)?|localhost(:\d+)?)$/.test(word);
-  if (path[0] !== 'login' || !isAddress) return undefined;
-  return hint`use: ${imgctl('login', '--base-url', word)}`;
+function argumentsIn(words: readonly TypedWord[]): readonly TypedWord[] {
+  return words.filter(({ kind }) => kind === 'argument');
 }
 
 /** Returns the hint for words that are no command. */
 function meantCommand({ path, command, words, unknown }: TypedLine): Advice | undefined {
   // What follows an unknown option may be its value.
-  const known = words.slice(0, unknown?.index);
-  const typed = known.filter(({ kind }) => kind === 'argument').map(({ text }) => text);
-  const [first = '', second = ''] = typed;
+  const typed = argumentsIn(words.slice(0, unknown?.index));
+  const [first = '', second = ''] = typed.map(({ text }) => text);
   // search ubuntu
   const meant = guess(path, typed);
   if (meant !== undefined) return meant;
@@ -102,26 +99,19 @@ function meantCommand({ path, command, words, unknown }: TypedLine): Advice | un
   }
   // images lock web ubuntu
   if (path.join(' ') !== 'images lock') return undefined;
-  const name = /^[\w.-]+$/.test(first) ? first : 'NAME';
-  const text = second ? typed.slice(1) : ['TEXT'];
-  return hint`use: ${imgctl('images', 'lock', 'add', name, ...text)}`;
+  const isShown = typed.every(({ mayShow }) => mayShow);
+  const [name = 'NAME', ...text] = isShown ? typed.map(({ text }) => text) : [];
+  return hint`use: ${imgctl('images', 'lock', 'add', name, ...(second && isShown ? text : ['TEXT']))}`;
 }
-
-/** The option that a word names, without its value, which may be a secret. */
-const FLAG = /^(?:--[^\s=]+|-[^\s-])/;
 
 /** An option that the command does not have, with what a hint about it needs. */
 interface TypedOption extends UnknownOption {
-  /** The whole word: `--os=ubuntu`, `-rc`. */
+  /** The whole word, `-rc` or `--os`, and the option in it, `-r` or `--os`. */
   readonly text: string;
-  /** The option in it: `--os`, `-r`. */
   readonly flag: string;
-  /** `os`, or empty for `-r`. */
-  readonly name: string;
-  /** What may be its value. */
-  readonly value: string | undefined;
-  /** The other words behind the path of the command. */
-  readonly others: readonly string[];
+  /** What may be its value: `web` of `--name web` and of `--name=web`. */
+  readonly value: TypedWord | undefined;
+  readonly behind: readonly TypedWord[];
 }
 
 /** What an unknown option probably means: the first that has a hint counts. */
@@ -135,100 +125,77 @@ const OPTION_HINTS: readonly ((option: TypedOption) => Advice | undefined)[] = [
   // images -n 5 list, images -n 5: use: imgctl images list -n 5
   misplacedHint,
   // images list --colums id: did you mean --columns?
-  ({ name, options }) => didYouMean(nearest(name, namesOf(options))),
+  ({ flag, options }) => didYouMean(nearest(flag.slice(2), namesOf(options))),
 ];
 
 /** Says which option the command does not have, and what it probably means. */
 function unknownOption({ words }: TypedLine, unknown: UnknownOption): ImgctlError {
   const { path, options, index } = unknown;
   const text = words[index]?.text ?? '';
+  // `--limit 5` may be one word. What is behind the name may be a secret.
+  const [flag] = /^(?:--\S+|-[^\s-])/.exec(text) ?? ['-'];
   // With one dash commander would read -limit as -l with the value imit.
   const [oneDash = ''] = text.split('=');
   if (options.some((each) => longFlag(each) === `-${oneDash}`)) {
     return misuse(path, `unknown option '${oneDash}'`, `did you mean -${oneDash}?`);
   }
-  const [flag] = FLAG.exec(text) ?? ['-'];
-  const name = flag.slice(2);
   const declared = options.find((each) => flagsOf(each).includes(flag));
   if (declared?.value) {
     return misuse(path, `option '${flag}' and its value are one word`, 'type them as two words');
   }
   if (declared) {
-    const longer = namesOf(options).find((each) => each.startsWith(`${name}-`));
+    const longer = namesOf(options).find((each) => each.startsWith(`${flag.slice(2)}-`));
     return misuse(path, `option '${flag}' takes no value`, didYouMean(longer));
   }
-  const value = valueBehind(words, index);
-  const typed = { ...unknown, text, flag, name, value, others: othersOf(words, index) };
-  for (const hintFor of OPTION_HINTS) {
-    const advice = hintFor(typed);
-    if (advice !== undefined) return misuse(path, `unknown option '${flag}'`, advice);
-  }
-  return misuse(path, `unknown option '${flag}'`);
-}
-
-/** Returns what may be the value of the unknown option: `web` for `--name web` and `--name=web`. */
-function valueBehind(words: TypedLine['words'], index: number): string | undefined {
-  const [, assigned] = /=(.*)$/s.exec(words[index]?.text ?? '') ?? [];
-  return mayBeValue(words, index + 1) ? words[index + 1]?.text : assigned;
-}
-
-/** True if the word may be the value of an unknown option before it. */
-function mayBeValue(words: TypedLine['words'], at: number): boolean {
-  const [before, word] = [words[at - 1], words[at]];
-  const isWord = word?.kind === 'argument' || word?.kind === 'command';
-  return isWord && before?.kind === 'unknown' && !before.text.includes('=');
-}
-
-/**
- * Returns the words that a hint repeats behind the path: `ubuntu -n 5` for `images list ubuntu --name
- * web -n 5`. No unknown option is repeated, since the value may be a secret, and no base URL, which
- * the hint names itself.
- */
-function othersOf(words: TypedLine['words'], index: number): string[] {
-  const others = words.filter(({ kind, option }, at) => {
-    const isOfPath = kind === 'command' && at < index;
-    const isUnknown = kind === 'unknown' || mayBeValue(words, at);
-    return !isOfPath && !isUnknown && option !== BASE_URL_OPTION;
-  });
-  return others.map(({ text }) => text);
+  const behind = words.slice(index + 1);
+  const [next] = behind;
+  const value = next?.option || next?.kind === 'unknown' ? undefined : next;
+  const typed = { ...unknown, text, flag, value, behind };
+  const advice = OPTION_HINTS.map((hintFor) => hintFor(typed)).find(Boolean);
+  return misuse(path, `unknown option '${flag}'`, advice);
 }
 
 /** Returns a hint for a word with a dash before it, as other tools leave out words. */
 function dashedWordHint({ text, command }: TypedOption): string | undefined {
-  const [, word] = /^-([\p{L}\p{N}][\p{L}\p{N}._-]+)$/u.exec(text) ?? [];
-  if (word === undefined || !takesSearchWords(command)) return undefined;
-  if (/^(?:a|de)sc$/i.test(word)) return `to sort in this direction: -s FIELD,${word}`;
-  return `to leave out names that contain it: -f ${shellQuote(`name!~${word}`)}`;
+  if (!/^-[\p{L}\p{N}][\p{L}\p{N}._-]+$/u.test(text) || !takesSearchWords(command))
+    return undefined;
+  const [, direction] = /^-((?:a|de)sc)$/i.exec(text) ?? [];
+  if (direction) return `to sort in this direction: -s FIELD,${direction}`;
+  return "to leave out names that contain a word: -f 'name!~WORD'";
 }
 
 /** Returns a hint for a subcommand that was typed as an option, as git has it. */
-function subcommandHint({ command, name, path, value = '' }: TypedOption): Facts | undefined {
-  const found = findSubcommand(command, name);
-  // Another word may be a secret.
-  const isShown = path[0] === 'config' ? isSettingKey(value) : isPlain(value);
-  return found && hint`use: ${imgctl(...path, found.name, ...(isShown ? [value] : []))}`;
+function subcommandHint({ command, flag, path, value }: TypedOption): Facts | undefined {
+  const found = findSubcommand(command, flag.slice(2));
+  const shown = value?.mayShow ? [value.text] : [];
+  return found && hint`use: ${imgctl(...path, found.name, ...shown)}`;
 }
 
 /** Returns a hint for an option of a subcommand, which is typed too or the first that has it. */
-function misplacedHint({ command, path, flag, value, others }: TypedOption): Facts | undefined {
+function misplacedHint({ command, path, flag, value, behind }: TypedOption): Facts | undefined {
+  const { target, names } = followNames(command, behind);
+  const below = [...path, ...names];
+  // Any command of imgctl could be the first that has it.
+  const candidates = below.length === 0 ? [] : [target, ...(target.subcommands ?? [])];
+  for (const candidate of candidates) {
+    const option = candidate.options?.find((each) => flagsOf(each).includes(flag));
+    const last = candidate === target ? [] : [candidate.name ?? ''];
+    if (option) return hint`use: ${imgctl(...below, ...last, ...withValue(option, flag, value))}`;
+  }
+  return undefined;
+}
+
+/** Follows the words that name subcommands: of `5 list` behind `images -n` that is list. */
+function followNames(command: Partial<CommandDeclaration>, words: readonly TypedWord[]) {
   let target = command;
   const names: string[] = [];
-  const rest: string[] = [];
-  for (const word of value === undefined ? others : [value, ...others]) {
-    const found = findSubcommand(target, word);
-    if (found) {
-      target = found;
-      names.push(found.name);
-    } else rest.push(word);
+  for (const { text } of words) {
+    const found = findSubcommand(target, text);
+    if (!found) continue;
+    target = found;
+    names.push(found.name);
   }
-  const hasFlag = ({ options = [] }: typeof target) => options.flatMap(flagsOf).includes(flag);
-  const isOfImgctl = path.length + names.length === 0;
-  const below = isOfImgctl ? undefined : target.subcommands?.find(hasFlag);
-  if (below) names.push(below.name);
-  else if (!hasFlag(target) || names.length === 0) return undefined;
-  // Before the first command, what was typed may be a secret: --user demo:PASSWORD emulator.
-  if (path.length === 0) return hint`put it after the command; see: ${imgctl(...names, '--help')}`;
-  return hint`use: ${imgctl(...path, ...names, flag, ...rest)}`;
+  return { target, names };
 }
 
 /** The long names of options, without dashes. */

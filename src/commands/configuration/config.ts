@@ -212,7 +212,7 @@ function requireKey(text: string): SettingKey {
   const command = imgctl('config', 'list', '--all');
   // A value after it may be a secret.
   const key = text.replace(/=.*/s, '=…');
-  const meant = guess(['setting'], [key]);
+  const meant = guess(['setting'], [{ text: key, mayShow: false }]);
   if (meant === undefined)
     return parseChoice(key, { noun: 'setting', valid: SETTING_KEYS, command });
   throw new ImgctlError('usage', `unknown setting '${key}'`, { facts: meant });

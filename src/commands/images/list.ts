@@ -78,7 +78,7 @@ async function runMine(context: Context, options: ListingOptions, words: readonl
   const [first, ...others] = words;
   if (first === 'list' || first === 'ls') return run(context, own, others);
   const { guess } = await import('../../cli/guesses.ts');
-  const meant = first && guess(['my-images'], words.slice(0, 2));
+  const meant = first && guess(['my-images'], [{ text: first, mayShow: false }]);
   if (!meant) return run(context, own, words);
   const facts = hint`${meant}; to search for the word: -f 'name~${first}'`;
   throw new ImgctlError('usage', `my-images has no command ${first}`, { facts });

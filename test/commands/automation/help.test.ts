@@ -74,7 +74,6 @@ describe('imgctl help', () => {
     ['images help lst', 'did you mean imgctl help images list?'],
     ['images lst --help', 'did you mean imgctl help images list?'],
     ['--help imags', 'did you mean imgctl help images?'],
-    ['help json', 'use: imgctl help output'],
     ['help nope', 'see: imgctl help'],
     ['help images nope', 'see: imgctl help images'],
     ['help images filter', 'see: imgctl help images'],
