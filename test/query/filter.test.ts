@@ -251,6 +251,7 @@ describe('filterPredicate', () => {
     [{ created_on: UNKNOWN_ZONE }, 'created_on,lt,2018-07-18 Wed 16:00:00 BST', 'IST'],
     [{ created_on: UNKNOWN_ZONE }, 'created_on,ne,2018-07-18 Wed 16:00:00 UTC', 'IST'],
     [{ created_on: UNKNOWN_ZONE }, 'created_on,in,2018-07-18T12:00Z,2018-07-20T00:00Z', 'IST'],
+    [{ created_on: UNKNOWN_ZONE }, `created_on,in,${UNKNOWN_ZONE},2018-07-20T00:00Z`, true],
     [{ created_on: UNKNOWN_ZONE }, 'created_on,eq,2018-07-19T03:37Z', false],
     [{ created_on: UNKNOWN_ZONE }, 'created_on,le,2018-07-18T01:36:48Z', false],
     [{ created_on: UNKNOWN_ZONE }, 'created_on,le,2018-07-18T01:36:49Z', 'IST'],
