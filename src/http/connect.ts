@@ -2,7 +2,7 @@
 
 import http from 'node:http';
 import net, { type Socket } from 'node:net';
-import type * as tls from 'node:tls';
+import type { ConnectionOptions, TLSSocket } from 'node:tls';
 import { withoutOptimising } from './compile-parser.ts';
 import { CLIENT_CERTIFICATE } from './errors.ts';
 import { type HttpProxy, proxyAuthorization, proxyFailure, proxyRefusal } from './proxies.ts';
@@ -19,12 +19,12 @@ type Stage = { waitingFor: string };
 export class Connector {
   /** The stage of the newest connection. */
   stage: Stage = { waitingFor: 'connecting' };
-  /** The error of a server that wants a client certificate, and says so after the handshake. */
-  alert: Error | undefined;
   readonly #options: ConnectOptions;
   readonly #sockets = new Set<Socket>();
   #closed = false;
-  #trusted: tls.ConnectionOptions | undefined;
+  /** The error of a server that wants a client certificate, and says so after the handshake. */
+  #alert: Error | undefined;
+  #trusted: ConnectionOptions | undefined;
 
   constructor(options: ConnectOptions) {
     this.#options = options;
@@ -39,6 +39,13 @@ export class Connector {
       (socket) => withoutOptimising(() => done(null, socket)),
       (error: Error) => done(error, null),
     );
+  }
+
+  /** Returns the alert once: the next lost connection may have another reason. */
+  takeAlert(): Error | undefined {
+    const alert = this.#alert;
+    this.#alert = undefined;
+    return alert;
   }
 
   close(): void {
@@ -96,14 +103,14 @@ export class Connector {
   }
 
   /** Starts TLS on a connection or tunnel. The certificate has to be for this host. */
-  async #startTls(socket: Socket, host: string): Promise<tls.TLSSocket> {
+  async #startTls(socket: Socket, host: string): Promise<TLSSocket> {
     const tls = await import('node:tls');
     this.#trusted ??= trustOptions(tls, this.#options.ca);
     const servername = net.isIP(host) ? {} : { servername: host };
     const options = { socket, host, ...servername, ...this.#trusted, ALPNProtocols: ['http/1.1'] };
     const secured = this.#track(tls.connect(options));
     secured.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === CLIENT_CERTIFICATE) this.alert = error;
+      if (error.code === CLIENT_CERTIFICATE) this.#alert = error;
     });
     return untilEvent(secured, 'secureConnect').catch((error: NodeJS.ErrnoException) => {
       // TLS 1.2 has one alert for ciphers and for a client certificate. A server that has already
@@ -124,7 +131,7 @@ export class Connector {
   }
 }
 
-type Trust = Pick<typeof tls, 'createSecureContext' | 'rootCertificates'> & {
+type Trust = Pick<typeof import('node:tls'), 'createSecureContext' | 'rootCertificates'> & {
   getCACertificates?(type: 'default'): string[];
 };
 
@@ -135,7 +142,7 @@ type Trust = Pick<typeof tls, 'createSecureContext' | 'rootCertificates'> & {
 export function trustOptions(
   { createSecureContext, rootCertificates, getCACertificates }: Trust,
   ca: string | undefined,
-): tls.ConnectionOptions {
+): ConnectionOptions {
   const minVersion = 'TLSv1.2';
   if (ca === undefined) return { rejectUnauthorized: true, minVersion };
   // Also those of the system or of NODE_EXTRA_CA_CERTS, as without `ca`; from Node 22.15 and 24.

@@ -1,7 +1,7 @@
 // Errors of a request that got no usable response: the network's error codes in plain words.
 
 import { type ErrorCode, type ErrorDetails, ImgctlError } from '../errors.ts';
-import type { AddressOf, Facts } from '../facts.ts';
+import type { Facts } from '../facts.ts';
 import { shorten } from '../words.ts';
 import type { Endpoint, HttpRequest, HttpResponse } from './message.ts';
 
@@ -22,6 +22,17 @@ export class TransportError extends ImgctlError {
   }
 }
 
+/** What is known of a request that failed. */
+export interface Attempt extends Endpoint {
+  readonly url: URL;
+  /** The request may have reached the server. */
+  readonly sent: boolean;
+  /** Certificates are trusted that the user gave. */
+  readonly hasCa: boolean;
+  /** The server responded before in this run. */
+  readonly hasResponded: boolean;
+}
+
 interface Failure extends Pick<ErrorDetails, 'facts'> {
   readonly code: ErrorCode;
   readonly message: string;
@@ -31,45 +42,35 @@ interface Failure extends Pick<ErrorDetails, 'facts'> {
 /**
  * Converts what undici, Node or the connector threw. The cause is kept for --debug and never shown.
  */
-export function networkError(
-  { url }: HttpRequest,
-  cause: NodeJS.ErrnoException,
-  sent: boolean,
-  { of, proxyAdvice }: Endpoint,
-  { hasCa = false, hasResponded = false } = {},
-): TransportError {
-  const mayBeTls = url.protocol === 'http:' && !hasResponded;
-  // Once there was a connection, the route was right.
-  const routeAdvice = sent ? undefined : proxyAdvice;
+export function networkError(cause: NodeJS.ErrnoException, attempt: Attempt): TransportError {
   const { code, message, ...details } = isTlsError(cause)
-    ? tlsFailure(url, cause, of, hasCa)
-    : (protocolFailure(url, cause, of, mayBeTls) ??
-      connectionFailure(url, cause, of, mayBeTls, routeAdvice));
-  return new TransportError(code, message, { ...details, cause, sent });
+    ? tlsFailure(cause, attempt)
+    : (protocolFailure(cause, attempt) ?? connectionFailure(cause, attempt));
+  return new TransportError(code, message, { ...details, cause, sent: attempt.sent });
 }
 
-/** What to do about an error: advice, or facts that lack only whose address it is. */
-type Remedy =
-  | string
-  | Omit<Extract<Facts, { kind: 'check-address' }>, 'of'>
-  | { readonly kind: 'untrusted' };
+/** True if the port may expect TLS: it was sent plain HTTP, and has never responded to that. */
+function mayBeTls({ url, hasResponded }: Attempt): boolean {
+  return url.protocol === 'http:' && !hasResponded;
+}
 
-function factsFor(remedy: Remedy | undefined, of: AddressOf, hasOthers: boolean) {
-  if (remedy === undefined || typeof remedy === 'string') return remedy;
-  return remedy.kind === 'untrusted' ? { ...remedy, of, hasOthers } : { ...remedy, of };
+/** What to do about an error: advice, or facts about the attempt. */
+type Remedy = string | ((attempt: Attempt) => string | Facts);
+
+function factsFor(remedy: Remedy | undefined, attempt: Attempt): string | Facts | undefined {
+  return typeof remedy === 'function' ? remedy(attempt) : remedy;
 }
 
 const ASK = 'try again later, or ask the administrators of the server';
-const CHECK_HOST: Remedy = { kind: 'check-address', part: 'host' };
-const CHECK_PORT: Remedy = {
-  kind: 'check-address',
-  part: 'port',
-  more: 'the server may also be down',
+const CHECK_HOST: Remedy = ({ of }) => ({ kind: 'check-address', of, part: 'host' });
+const CHECK_PORT: Remedy = ({ of }) => {
+  return { kind: 'check-address', of, part: 'port', more: 'the server may also be down' };
 };
+const CHECK_SCHEME: Remedy = ({ of }) => ({ kind: 'check-address', of, part: 'scheme and port' });
 const CHECK_NAME_SERVERS = 'check the network and the name servers of this machine';
 const CHECK_NETWORK = 'check the network of this machine: firewall, VPN, proxy';
-/** Another certificate authority. */
-const TRUST: Remedy = { kind: 'untrusted' };
+/** The certificate authority is not trusted. */
+const TRUST: Remedy = ({ of, hasCa }) => ({ kind: 'untrusted', of, hasOthers: hasCa });
 const RENEW_CERTIFICATE =
   'check the clock of this machine, or ask the administrators of the server to renew the certificate';
 const ANOTHER_CERTIFICATE = 'ask the administrators of the server for another certificate';
@@ -98,7 +99,7 @@ const TLS_ERRORS: readonly TlsError[] = [
   { pattern: /EXPIRED|NOT_YET_VALID/, remedy: RENEW_CERTIFICATE },
   {
     pattern: /WRONG_VERSION_NUMBER/,
-    remedy: { kind: 'check-address', part: 'scheme and port' },
+    remedy: CHECK_SCHEME,
     reason: 'the port does not speak TLS',
   },
   {
@@ -133,7 +134,7 @@ const TLS_ERRORS: readonly TlsError[] = [
 /** Of a server that wants a client certificate, which TLS 1.3 says only after the handshake. */
 export const CLIENT_CERTIFICATE = 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED';
 
-/** Of Node, and of OpenSSL for a certificate that it does not accept. */
+/** ERR_… and EPROTO are of Node, the others are OpenSSL's results of verifying a certificate. */
 const TLS_CODES =
   /^(ERR_TLS|ERR_SSL|EPROTO|CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME|INVALID|PATH|CA|EE|UNSPECIFIED)(_|$)/;
 
@@ -145,25 +146,19 @@ function knownTlsError({ code, message }: NodeJS.ErrnoException): TlsError | und
   return TLS_ERRORS.find(({ pattern }) => pattern.test(`${code} ${message}`));
 }
 
-function tlsFailure(
-  { host }: URL,
-  cause: NodeJS.ErrnoException,
-  of: AddressOf,
-  hasOthers: boolean,
-): Failure {
-  const message = `no trusted TLS connection to ${host}: ${reasonOf(cause)}`;
+function tlsFailure(cause: NodeJS.ErrnoException, attempt: Attempt): Failure {
+  const message = `no trusted TLS connection to ${attempt.url.host}: ${reasonOf(cause)}`;
   const { remedy = ASK } = knownTlsError(cause) ?? {};
-  return { code: 'tls', message, facts: factsFor(remedy, of, hasOthers) };
+  return { code: 'tls', message, facts: factsFor(remedy, attempt) };
 }
 
 /** Returns undefined if the request and what was received were valid HTTP. */
-function protocolFailure(
-  { origin }: URL,
-  cause: NodeJS.ErrnoException,
-  of: AddressOf,
-  mayBeTls: boolean,
-): Failure | undefined {
+function protocolFailure(cause: NodeJS.ErrnoException, attempt: Attempt): Failure | undefined {
   const { code = '' } = cause;
+  const {
+    of,
+    url: { origin },
+  } = attempt;
   if (code === 'UND_ERR_INVALID_ARG') {
     const facts = 'check the method, the path and the token for invalid characters';
     return { code: 'usage', message: `not a valid HTTP request: ${cause.message}`, facts };
@@ -176,7 +171,7 @@ function protocolFailure(
   const reason = code.startsWith('HPE_') ? `: ${code}` : '';
   const message = `${origin} did not send a valid HTTP response${reason}`;
   // As an alert of TLS begins.
-  const isAlert = mayBeTls && 'data' in cause && `${cause.data}`.startsWith('\x15\x03');
+  const isAlert = mayBeTls(attempt) && 'data' in cause && `${cause.data}`.startsWith('\x15\x03');
   const facts: Facts = isAlert
     ? { kind: 'needs-tls', of }
     : { kind: 'check-address', of, part: 'host and port' };
@@ -191,13 +186,21 @@ function isInvalidHttp({ name, code = '', message }: NodeJS.ErrnoException): boo
 
 interface NetworkError {
   readonly reason: string;
-  readonly remedy: Remedy | undefined;
+  readonly remedy?: Remedy;
   /** False if a retry would fail in the same way [true]. */
   readonly transient?: boolean;
+  /** What the server did, if it was reached. */
+  readonly deed?: string;
 }
 
-const CLOSED: NetworkError = { reason: 'the connection was closed', remedy: ASK };
-const CLIENT_CLOSED = { reason: 'the client is closed', remedy: undefined, transient: false };
+const CLOSED: NetworkError = {
+  reason: 'the connection was closed',
+  deed: 'closed the connection without a complete response',
+  remedy(attempt) {
+    return mayBeTls(attempt) ? { kind: 'needs-tls', of: attempt.of, otherwise: ASK } : ASK;
+  },
+};
+const CLIENT_CLOSED: NetworkError = { reason: 'the client is closed', transient: false };
 
 /** By the code of the system or of undici. */
 const NETWORK_ERRORS: ReadonlyMap<string, NetworkError> = new Map([
@@ -215,27 +218,18 @@ const NETWORK_ERRORS: ReadonlyMap<string, NetworkError> = new Map([
 ]);
 
 function networkErrorOf({ code = '' }: NodeJS.ErrnoException): NetworkError {
-  const unknown = { reason: code || 'the connection failed', remedy: ASK };
+  const unknown: NetworkError = { reason: code || 'the connection failed', remedy: ASK };
   return NETWORK_ERRORS.get(code) ?? unknown;
 }
 
-/** @param routeAdvice instead of other advice, if the server was never reached */
-function connectionFailure(
-  { origin }: URL,
-  cause: NodeJS.ErrnoException,
-  of: AddressOf,
-  mayBeTls: boolean,
-  routeAdvice: string | undefined,
-): Failure {
-  const error = networkErrorOf(cause);
-  const { reason, remedy, transient = true } = error;
-  if (error === CLOSED) {
-    const message = `${origin} closed the connection without a complete response`;
-    const facts = mayBeTls ? ({ kind: 'needs-tls', of, otherwise: ASK } as const) : ASK;
-    return { code: 'unreachable', message, facts, transient };
-  }
-  const facts = routeAdvice ?? factsFor(remedy, of, false);
-  return { code: 'unreachable', message: `cannot reach ${origin}: ${reason}`, facts, transient };
+function connectionFailure(cause: NodeJS.ErrnoException, attempt: Attempt): Failure {
+  const { origin } = attempt.url;
+  const { reason, deed, remedy, transient = true } = networkErrorOf(cause);
+  const message = deed ? `${origin} ${deed}` : `cannot reach ${origin}: ${reason}`;
+  // Once there was a connection, the route was right.
+  const routeAdvice = attempt.sent ? undefined : attempt.proxyAdvice;
+  const facts = routeAdvice ?? factsFor(remedy, attempt);
+  return { code: 'unreachable', message, facts, transient };
 }
 
 /** True if the network failed, so that a retry may succeed. */
@@ -250,6 +244,30 @@ export function reasonOf(error: NodeJS.ErrnoException & { readonly reason?: stri
   // Some versions of Node append advice on how to start Node.
   const [problem = error.message] = error.message.split('; if the root CA');
   return knownTlsError(error)?.reason ?? error.reason ?? problem;
+}
+
+export function timeoutError(
+  { method, url, timeout, body }: HttpRequest,
+  { of, proxyAdvice }: Endpoint,
+  waitingFor: string,
+  sent: boolean,
+): TransportError {
+  const missing = body ? 'no progress' : 'no complete response';
+  const message = `${method} ${url.origin}${url.pathname}: ${missing} within ${timeout / 1000} s, still ${waitingFor}`;
+  const facts: Facts = { kind: 'timeout', of, milliseconds: timeout };
+  return new TransportError('timeout', message, { facts: (!sent && proxyAdvice) || facts, sent });
+}
+
+/** @param heldBytes of this response alone */
+export function tooLargeText(
+  { origin, pathname }: URL,
+  maxBytes: number,
+  heldBytes: number,
+): string {
+  const limit = `larger than ${maxBytes / 2 ** 20} MiB`;
+  return heldBytes > maxBytes
+    ? `the response from ${origin}${pathname} is ${limit}`
+    : `responses from ${origin} are ${limit} in total`;
 }
 
 /** True for a redirect. 304 is none: it is for conditional requests, which imgctl never sends. */
@@ -272,11 +290,19 @@ export function redirectError(response: HttpResponse): ImgctlError {
     ? ` to ${shorten(`${target.protocol}//${target.host}${target.pathname}`, 200)}`
     : '';
   const message = `${method} ${url.origin}${url.pathname} was redirected${where} (${status}); redirects are not followed`;
-  // Another path is that of a login page, or of a portal.
-  const isSamePath = target?.pathname.replace(/\/$/, '').endsWith(url.pathname.replace(/\/$/, ''));
   const { of } = endpoint;
-  const facts: Facts = isSamePath
+  const facts: Facts = isSamePath(url, target)
     ? { kind: 'moved', of }
     : { kind: 'check-address', of, more: 'a portal may have responded instead' };
   return new ImgctlError('failed', message, { facts, status });
+}
+
+/**
+ * True if the target may be the same resource elsewhere: /svc/v2 for /v2, and / for / alone. Another
+ * path is that of a login page, or of a portal.
+ */
+function isSamePath(url: URL, target: URL | undefined): boolean {
+  const from = url.pathname.replace(/\/$/, '');
+  const to = target?.pathname.replace(/\/$/, '');
+  return from === '' ? to === '' : to?.endsWith(from) === true;
 }

@@ -17,16 +17,24 @@ export function requestedWait(response: ResponseHead): number | undefined {
   return status === 429 && reset !== undefined ? Math.max(0, reset - now) : undefined;
 }
 
-/** Epoch seconds, epoch milliseconds and seconds from now are told apart by size. */
+/** A smaller number is seconds from now; as seconds since the epoch, it would be in 1973. */
+const MIN_EPOCH_SECONDS = 1e8;
+/** A smaller number is seconds since the epoch; as milliseconds, it would be in 1973 too. */
+const MIN_EPOCH_MILLISECONDS = 1e11;
+
+/** Returns when the server takes the next request, by the clock of this machine. */
 export function rateLimitReset(response: ResponseHead): number | undefined {
   const { headers, receivedAt: now } = response;
   const text = headers['x-ratelimit-reset'] ?? headers['ratelimit-reset'] ?? '';
-  const value = maxNumber(text);
-  if (value !== undefined && value < 1e8) return now + Math.ceil(value * 1000);
-  const epoch = value !== undefined && value < 1e11 ? value * 1000 : value;
-  const time = epoch ?? httpDate(text);
-  if (time === undefined) return undefined;
-  return Math.min(Math.ceil(time) - serverTime(response) + now, MAX_INSTANT);
+  const number = maxNumber(text);
+  if (number !== undefined && number < MIN_EPOCH_SECONDS) return now + Math.ceil(number * 1000);
+  const instant = number === undefined ? httpDate(text) : epochMilliseconds(number);
+  if (instant === undefined) return undefined;
+  return Math.min(instant - serverTime(response) + now, MAX_INSTANT);
+}
+
+function epochMilliseconds(number: number): number {
+  return Math.ceil(number < MIN_EPOCH_MILLISECONDS ? number * 1000 : number);
 }
 
 /** Returns the largest number of a header, which a proxy may have repeated. */

@@ -87,8 +87,8 @@ export class Pace {
     };
     if (!isInTurn) return sendAndLearn();
     const turn = this.#lastTurn.then(() => this.#waitForGap(signal)).then(sendAndLearn);
-    const end = () => {};
-    this.#lastTurn = turn.then(end, end);
+    const settled = () => {};
+    this.#lastTurn = turn.then(settled, settled);
     return turn;
   }
 

@@ -35,7 +35,7 @@ export interface Route {
 export function chooseProxy(url: URL, env: Readonly<Record<string, string | undefined>>): Route {
   const lowerCase = url.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
   const variable = [lowerCase, lowerCase.toUpperCase()].find((name) => env[name]);
-  if (variable === undefined) return { proxyAdvice: proxyAdvice(url, env) };
+  if (variable === undefined) return { proxyAdvice: unreadProxy(url, env) };
   if (isLoopback(url.hostname)) return { variable, bypassReason: 'this machine' };
   const exceptions = env.no_proxy ? 'no_proxy' : 'NO_PROXY';
   const entry = matchNoProxy(url, env[exceptions] ?? '');
@@ -44,7 +44,7 @@ export function chooseProxy(url: URL, env: Readonly<Record<string, string | unde
   return { proxy: parseProxy(env[variable] ?? '', variable, bypass), variable };
 }
 
-function proxyAdvice(
+function unreadProxy(
   { protocol, hostname }: URL,
   env: Readonly<Record<string, string | undefined>>,
 ) {

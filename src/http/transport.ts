@@ -5,7 +5,7 @@ import { atAbort } from '../abort.ts';
 import { ImgctlError } from '../errors.ts';
 import type { Facts } from '../facts.ts';
 import { type ConnectOptions, Connector } from './connect.ts';
-import { networkError, TransportError } from './errors.ts';
+import { networkError, TransportError, timeoutError, tooLargeText } from './errors.ts';
 import type { Endpoint, HttpEvent, HttpRequest, HttpResponse, RequestBody } from './message.ts';
 import { Forwarder, type RequestHead } from './proxies.ts';
 
@@ -110,7 +110,8 @@ class ResponseHandler {
   #state: 'connecting' | keyof typeof WAITING_FOR | 'ended' = 'connecting';
   /** Aborts what is sent; undefined while there is no connection. */
   #controller: { abort(reason: Error): void } | undefined;
-  #start: Pick<HttpResponse, 'status' | 'headers'> = { status: 0, headers: {} };
+  /** Undefined until there is a valid one. */
+  #start: Pick<HttpResponse, 'status' | 'headers'> | undefined;
   readonly #chunks: Buffer[] = [];
   #heldBytes = 0;
 
@@ -130,10 +131,13 @@ class ResponseHandler {
   }
 
   onRequestStart(controller: { abort(reason: Error): void }): void {
+    if (this.#state === 'ended') {
+      controller.abort(new Error('aborted'));
+      return;
+    }
     this.#controller = controller;
+    this.#state = 'waiting';
     this.#request.onSent?.();
-    if (this.#state === 'ended') controller.abort(new Error('aborted'));
-    else this.#state = 'waiting';
   }
 
   /** @param more false at the end of the body */
@@ -146,10 +150,12 @@ class ResponseHandler {
 
   onResponseStart(_controller: unknown, status: number, headers: ReceivedHeaders): void {
     this.#shared.hasResponded = true;
-    if (status < 100 || status > 599) this.#failAsInvalid(`the invalid status ${status}`);
-    if (status < 200 || this.#state === 'ended') return;
-    this.#state = 'reading';
-    this.#start = { status, headers: joinHeaders(headers) };
+    if (status < 100 || status > 599) {
+      this.#failAsInvalid(`the invalid status ${status}`);
+    } else if (status >= 200 && this.#state !== 'ended') {
+      this.#state = 'reading';
+      this.#start = { status, headers: joinHeaders(headers) };
+    }
   }
 
   onResponseData(_controller: unknown, chunk: Buffer): void {
@@ -160,6 +166,7 @@ class ResponseHandler {
     const { method, url, asStored } = this.#request;
     const { endpoint, now } = this.#shared.options;
     const start = this.#start;
+    if (!start) return;
     const received = Buffer.concat(this.#chunks);
     const isFile = asStored === true && start.status < 300;
     const coding = isFile ? '' : start.headers['content-encoding'];
@@ -176,7 +183,7 @@ class ResponseHandler {
   }
 
   onResponseError(_controller: unknown, error: Error): void {
-    // The reason of a signal need not be an error.
+    // After #fail, undici hands back its reason, which need not be an error.
     if (this.#state === 'ended') return;
     if ('code' in error && error.code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
       this.#failAsInvalid(LENGTH_FLAW, error);
@@ -195,7 +202,7 @@ class ResponseHandler {
     const { url } = this.#request;
     const { endpoint, maxBytes } = this.#shared.options;
     const facts = { kind: 'too-large', of: endpoint.of, hasQuery: url.search !== '' } as const;
-    this.#failAsUnusable(tooLarge(url, maxBytes, this.#heldBytes), facts);
+    this.#failAsUnusable(tooLargeText(url, maxBytes, this.#heldBytes), facts);
     return false;
   }
 
@@ -217,8 +224,8 @@ class ResponseHandler {
   }
 
   #failAsUnusable(message: string, facts: Facts, cause?: Error): void {
-    const { status } = this.#start;
-    this.#fail(new TransportError('bad-answer', message, { facts, status, cause, sent: true }));
+    const details = { facts, status: this.#start?.status, cause, sent: true };
+    this.#fail(new TransportError('bad-answer', message, details));
   }
 
   #fail(error: Error): void {
@@ -241,34 +248,14 @@ class ResponseHandler {
 const LENGTH_FLAW =
   'an invalid Content-Length: it stands twice, beside Transfer-Encoding, or is wrong';
 
-/** @param heldBytes of this response alone */
-function tooLarge({ origin, pathname }: URL, maxBytes: number, heldBytes: number): string {
-  const limit = `larger than ${maxBytes / 2 ** 20} MiB`;
-  return heldBytes > maxBytes
-    ? `the response from ${origin}${pathname} is ${limit}`
-    : `responses from ${origin} are ${limit} in total`;
-}
-
 function connectionError(shared: Shared, request: HttpRequest, error: Error, sent: boolean): Error {
   // A body that could not be read, and a proxy that refused, have errors of their own.
   if (error instanceof ImgctlError) return error;
   const { options, connector, hasResponded } = shared;
-  const { ca, endpoint } = options;
+  const hasCa = options.ca !== undefined;
   // After an alert of TLS 1.3, undici only knows that the connection was lost.
-  const cause = connector.alert ?? error;
-  return networkError(request, cause, sent, endpoint, { hasCa: ca !== undefined, hasResponded });
-}
-
-function timeoutError(
-  { method, url, timeout, body }: HttpRequest,
-  { of, proxyAdvice }: Endpoint,
-  waitingFor: string,
-  sent: boolean,
-): TransportError {
-  const missing = body ? 'no progress' : 'no complete response';
-  const message = `${method} ${url.origin}${url.pathname}: ${missing} within ${timeout / 1000} s, still ${waitingFor}`;
-  const facts: Facts = { kind: 'timeout', of, milliseconds: timeout };
-  return new TransportError('timeout', message, { facts: (!sent && proxyAdvice) || facts, sent });
+  const cause = connector.takeAlert() ?? error;
+  return networkError(cause, { ...options.endpoint, url: request.url, sent, hasCa, hasResponded });
 }
 
 /** Returns undici's options for a body. @param onSending is called with false at the end */

@@ -1,4 +1,4 @@
-// Rules for base URLs: which are allowed, and which URLs lie below them.
+// Rules for base URLs: which are allowed, and which URLs may receive their credentials.
 
 import { ImgctlError } from '../errors.ts';
 
@@ -50,14 +50,18 @@ export function baseUrlText(baseUrl: URL): string {
   return `${baseUrl.origin}${baseUrl.pathname === '/' ? '' : baseUrl.pathname}`;
 }
 
-/** @throws ImgctlError usage: another origin, which must never see the credentials */
+/**
+ * Returns the URL of a path below the base URL. A whole URL stays as it is: it may be anywhere on
+ * the same origin.
+ * @throws ImgctlError usage: another origin, which must never see the credentials
+ */
 export function resolveUrl(baseUrl: URL, pathOrUrl: string): URL {
   if (/^[a-z][a-z0-9+.-]*:/i.test(pathOrUrl) || pathOrUrl.startsWith('//')) {
     const url = URL.canParse(pathOrUrl) ? new URL(pathOrUrl) : undefined;
     if (url && url.origin === baseUrl.origin && url.username === '' && url.password === '')
       return url;
     throw new ImgctlError('usage', `not a URL of ${baseUrl.origin}: ${hideUserInfo(pathOrUrl)}`, {
-      facts: 'use a path such as /v2/image; credentials go only to the base URL',
+      facts: `use a path below ${baseUrlText(baseUrl)}: credentials go only to its origin`,
     });
   }
   const url = new URL(baseUrl);
@@ -66,7 +70,7 @@ export function resolveUrl(baseUrl: URL, pathOrUrl: string): URL {
   url.pathname = `${prefix}/${path.replace(/^\//, '')}`;
   url.search = query;
   if (!url.pathname.startsWith(`${prefix}/`)) {
-    const facts = `use a path below ${baseUrlText(baseUrl)}, such as /v2/image`;
+    const facts = `use a path below ${baseUrlText(baseUrl)}`;
     throw new ImgctlError('usage', `the path leaves the base URL: ${path}`, { facts });
   }
   return url;

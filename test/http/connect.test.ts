@@ -15,7 +15,7 @@ import { failure, hintOf } from '../support/errors.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { missing, skipped } from '../support/requirements.ts';
 import { scriptedServer } from '../support/scripted-server.ts';
-import { listen, tunnelTo } from '../support/sockets.ts';
+import { listen, start, tunnelTo } from '../support/sockets.ts';
 
 const NO_OPENSSL = missing('openssl');
 /** Made in a millisecond; one of RSA may take a second. */
@@ -120,7 +120,8 @@ describe('a TLS connection', () => {
         server.on('connection', () => {
           connections += 1;
         });
-        const { baseUrl } = await listen(server);
+        const { baseUrl, close } = await start(server);
+        onTestFinished(close);
         const { client, sleeps } = clientOf(baseUrl, { ca: trusted });
         const error = await failure(client.send(GET));
         expect({ name, error, connections, sleeps }).toMatchObject({
@@ -128,6 +129,9 @@ describe('a TLS connection', () => {
           ...{ name, connections: 1, sleeps: [] },
         });
         expect(hintOf(error)).toMatch(hint);
+        await close();
+        const { code } = await failure(client.send(GET));
+        expect({ name, code }).toEqual({ name, code: 'unreachable' });
       }
     },
   );
@@ -137,8 +141,8 @@ describe('a TLS connection', () => {
   it.each([
     ['closes the connection', () => listen(https.createServer(HERE))],
     ['sends an alert', () => listen(net.createServer((socket) => socket.write(ALERT)))],
-  ])('is advised if a server that is sent plain HTTP %s', async (_, start) => {
-    const { baseUrl } = await start();
+  ])('is advised if a server that is sent plain HTTP %s', async (_, serve) => {
+    const { baseUrl } = await serve();
     const { client } = clientOf(baseUrl.replace('https:', 'http:'), { retries: 0 });
     const error = await failure(client.send(GET));
     expect(hintOf(error)).toMatch(
@@ -154,8 +158,8 @@ describe('a TLS connection', () => {
       /: tlsv1 alert no application protocol$/,
       /^the server must support HTTP\/1\.1/,
     ],
-  ] as const)('fails with a hint if the server speaks only %s', async (_, start, text, advice) => {
-    const url = (await start()).baseUrl.replace('http:', 'https:');
+  ] as const)('fails with a hint if the server speaks only %s', async (_, serve, text, advice) => {
+    const url = (await serve()).baseUrl.replace('http:', 'https:');
     const error = await failure(clientOf(url, { ca: HERE.cert }).client.send(GET));
     expect(error.code).toBe('tls');
     expect(error.message).toMatch(text);

@@ -6,6 +6,7 @@ import net from 'node:net';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ServiceRequest } from '../../src/api/auth.ts';
+import type { HttpRequest } from '../../src/http/message.ts';
 import { createTransport } from '../../src/http/transport.ts';
 import { bytes, CHUNKED, clientOf, ENDPOINT, GET, PATCH, proxyFor } from '../support/client.ts';
 import { failure } from '../support/errors.ts';
@@ -94,22 +95,46 @@ describe('the timeout names the step', () => {
   });
 });
 
-it('the timeout starts again with each chunk of a body', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  onTestFinished(() => void vi.useRealTimers());
-  const { baseUrl } = await scriptedServer({ 'PUT /a': {} });
+/** Returns a function that sends requests over one connection. */
+function senderTo(baseUrl: string) {
   const { origin } = new URL(baseUrl);
   const clock = { now: () => 0, elapsed: () => 0 };
   const limits = { connections: 1, maxBytes: 2 ** 20 };
   const transport = createTransport({ origin, endpoint: ENDPOINT, ...clock, ...limits });
   onTestFinished(() => transport.close());
+  const { signal } = new AbortController();
+  const usual = { method: 'GET', headers: {}, timeout: 20_000, signal };
+  return (path: string, more: Partial<HttpRequest> = {}) =>
+    transport.send({ ...usual, url: new URL(path, origin), ...more });
+}
+
+it('the timeout starts again with each chunk of a body', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { baseUrl } = await scriptedServer({ 'PUT /a': {} });
+  const send = senderTo(baseUrl);
   const chunks = async function* () {
     for (const chunk of ['a', 'b', 'c']) {
       vi.advanceTimersByTime(timeout - 1);
       yield Buffer.from(chunk);
     }
   };
-  const sent = { headers: {}, timeout, signal: new AbortController().signal };
-  const request = { method: 'PUT', url: new URL('/a', origin), body: { length: 3, chunks } };
-  expect((await transport.send({ ...sent, ...request })).status).toBe(200);
+  const body = { length: 3, chunks };
+  expect((await send('/a', { method: 'PUT', timeout, body })).status).toBe(200);
+});
+
+it('a request that times out before there is a connection for it is not sent later', async () => {
+  const open: net.Socket[] = [];
+  const raw = (socket: net.Socket) => void open.push(socket);
+  const { baseUrl, requests } = await scriptedServer({ 'GET /a': { raw }, 'GET /c': {} });
+  const send = senderTo(baseUrl);
+  const first = send('/a');
+  await vi.waitFor(() => expect(open).toHaveLength(1));
+  const onSent = vi.fn();
+  expect(await failure(send('/b', { timeout: 1, onSent }))).toMatchObject({ sent: false });
+  open[0]?.write('HTTP/1.1 204 No Content\r\n\r\n');
+  await first;
+  await send('/c');
+  expect(onSent).not.toHaveBeenCalled();
+  expect(requests).toHaveLength(2);
 });

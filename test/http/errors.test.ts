@@ -1,18 +1,12 @@
 // Tests the errors and hints for error codes of the network, TLS and the client itself.
 
 import { expect, it } from 'vitest';
-import { isTransient, networkError } from '../../src/http/errors.ts';
+import { isTransient, networkError, redirectError } from '../../src/http/errors.ts';
 import type { Endpoint } from '../../src/http/message.ts';
 import { ENDPOINT } from '../support/client.ts';
 import { hintOf } from '../support/errors.ts';
 
-const REQUEST = {
-  method: 'GET',
-  url: new URL('https://images.example/v2'),
-  headers: {},
-  timeout: 1_000,
-  signal: new AbortController().signal,
-};
+const url = new URL('https://images.example/v2');
 
 /** As Node 24 says it. */
 const MESSAGE =
@@ -20,7 +14,8 @@ const MESSAGE =
 
 function errorOf(systemCode: string, sent = false, endpoint: Endpoint = ENDPOINT) {
   const thrown = Object.assign(new Error(MESSAGE), { code: systemCode });
-  return networkError(REQUEST, thrown, sent, endpoint);
+  const attempt = { ...endpoint, url, sent, hasCa: false, hasResponded: false };
+  return networkError(thrown, attempt);
 }
 
 it.each([
@@ -69,4 +64,16 @@ it.each([
   const message = `no trusted TLS connection to images.example: ${reason}`;
   expect(errorOf(code)).toMatchObject({ code: 'tls', message });
   expect(hintOf(errorOf(code))).toContain(hint);
+});
+
+it.each([
+  ['/v2', 'https://other.example/svc/v2/', 'moved'],
+  ['/v2', 'https://other.example/', 'check-address'],
+  ['/', 'https://other.example/', 'moved'],
+  ['/', 'https://portal.example/login', 'check-address'],
+])('a redirect of %s to %s has the facts %s', (from, location, kind) => {
+  const request = { method: 'GET', url: new URL(from, url), endpoint: ENDPOINT };
+  const received = { status: 302, headers: { location }, body: Buffer.of() };
+  const error = redirectError({ ...request, ...received, wireBytes: 0, receivedAt: 0 });
+  expect(error.facts).toMatchObject({ kind });
 });

@@ -98,7 +98,7 @@ export const LONG = [
   ['src/upload/storage.ts', 'unique}.partial`', 'unique}.part`', 'test/upload/parts.test.ts'],
   ['src/console.ts', 'this.#io.stdout.write(data)', 'this.#io.stdout.write(this.redaction.apply(String(data)))', 'test/commands/automation/mcp.test.ts'],
   ['src/commands/automation/mcp.ts', ', console.redaction);', ');', 'test/commands/automation/mcp.test.ts'],
-  ['src/http/pace.ts', 'turn.then(end, end)', 'turn.then(end)', 'test/http/pace.test.ts'],
+  ['src/http/pace.ts', 'turn.then(settled, settled)', 'turn.then(settled)', 'test/http/pace.test.ts'],
   ['src/http/pace.ts', 'if (response.status >= 500) return;', '', 'test/http/pace.test.ts'],
   ['src/http/pace.ts', 'Math.max(this.#nextAt, time + ', '(time + ', 'test/http/pace.test.ts'],
   ['src/http/pace.ts', 'asked > MAX_WAIT ? 0 : asked', 'asked', 'test/http/pace.test.ts'],
