@@ -107,7 +107,7 @@ async function createClient(
   const { signal } = opening;
   const socket = { host, port, signal, connectTimeout: 0, reconnectStrategy: false as const };
   const client = library.createClient({
-    ...(password === undefined ? {} : { ...(username && { username }), password }),
+    ...loginOf(username, password),
     database,
     RESP: 2 as const,
     disableClientInfo: true,
@@ -115,20 +115,26 @@ async function createClient(
   });
   // Commands in flight do not learn of a reply that cannot be read.
   const failed = new Promise<never>((_resolve, reject) => client.on('error', reject));
-  /** @throws SharedStoreError */
-  const until = <Result>(work: Promise<Result>): Promise<Result> =>
-    Promise.race([work, failed]).catch((error: NodeJS.ErrnoException) => {
+  failed.catch(() => {});
+  /** @throws SharedStoreError also if the connection fails before the reply */
+  const replyTo = <Result>(sent: Promise<Result>): Promise<Result> =>
+    Promise.race([sent, failed]).catch((error: NodeJS.ErrnoException) => {
       throw new SharedStoreError(reasonFor(error, library));
     });
-  failed.catch(() => {});
   return {
-    connect: () => until(client.connect()),
-    send: (words: readonly string[]) => until(client.sendCommand<Reply>([...words])),
+    connect: () => replyTo(client.connect()),
+    send: (words: readonly string[]) => replyTo(client.sendCommand<Reply>([...words])),
     destroy: () => {
       if (client.isOpen) client.destroy();
       opening.abort();
     },
   };
+}
+
+/** Without a password there is no login, although the URL may hold a user name. */
+function loginOf(username: string | undefined, password: string | undefined) {
+  if (password === undefined) return {};
+  return username ? { username, password } : { password };
 }
 
 function reasonFor(error: NodeJS.ErrnoException, library: typeof import('@redis/client')): string {

@@ -52,13 +52,15 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   const baseUrl = requireBaseUrl(settings);
   // doctor, which gives its own tokens, prints only its findings.
   if (!options.tokens) warnIfUnverified(options, baseUrl);
-  const given = options.tokens ?? tokenOfEnvironment(io);
-  const shared = given ? undefined : await openSharedStore(options);
+  const givenTokens = options.tokens ?? tokenOfEnvironment(io);
+  // Given tokens need no store: the shared one is not even contacted.
+  const shared = givenTokens ? undefined : await openSharedStore(options);
   const files = shared?.files ?? filesOf(options);
   const store = shared ?? files;
-  const source = given ?? tokensOf(options, store, () => client);
-  const tokens = source instanceof Tokens ? source : undefined;
-  const { client, route } = await connect(options, baseUrl, source);
+  // Each needs the other: the client to send a token, the tokens to request one.
+  const tokenSource = givenTokens ?? tokensOf(options, store, () => client);
+  const { client, route } = await connect(options, baseUrl, tokenSource);
+  const tokens = tokenSource instanceof Tokens ? tokenSource : undefined;
   const close = async () => {
     await tokens?.settled();
     await Promise.all([client.close(), shared?.keys.close()]);
