@@ -137,12 +137,12 @@ function openClient(options: ClientOptions, baseUrl: URL, clock: Clock): Client 
     writeLimit: async (known) => {
       limit = known;
     },
-    withTokenMutex: ({ action }) =>
-      action({
+    withTokenMutex: ({ run }) =>
+      run({
         assertHeld: async () => {},
-        store: async () => true,
+        writeToken: async () => true,
         refusal: undefined,
-        refuse: async () => {},
+        writeRefusal: async () => {},
       }),
   };
   const passwordSource = {

@@ -13,7 +13,13 @@ import type { JsonObject } from '../json.ts';
 import { type CachedToken, isInForce, type RememberedLimit } from './cached-token.ts';
 import { parseRefusal, type Refusal } from './refusal.ts';
 import { tokenFile } from './token-files.ts';
-import { requestUnderMutex, type TokenRequest, type TokenStore } from './token-store.ts';
+import {
+  type HeldMutex,
+  type MutexStore,
+  runUnderMutex,
+  type TokenRequest,
+  type TokenStore,
+} from './token-store.ts';
 
 /** A password command may take 30 s and the request 30 s, for each of a few processes ahead. */
 const MUTEX_PATIENCE = 120_000;
@@ -29,7 +35,7 @@ interface WriteOptions {
  * The files of one account. All profiles of the same base URL and user share token and limit.
  * Reading and writing never throw: a failure is a warning.
  */
-export class FileStore implements TokenStore {
+export class FileStore implements TokenStore, MutexStore {
   /** The file of the token; without a directory there are no files. */
   readonly location: string | undefined;
   /** Also the file whose mutex a token request holds. */
@@ -120,17 +126,19 @@ export class FileStore implements TokenStore {
   }
 
   withTokenMutex<Result>(request: TokenRequest<Result>): Promise<Result> {
-    return requestUnderMutex(request, {
-      readRefusal: () => this.readRefusal(),
-      refuse: (refusal) => this.writeRefusal(refusal),
-      whileHeld: (work) =>
-        withMutexIfPossible(this.limitFile, MUTEX_PATIENCE, this.#io, (assertHeld) =>
-          work({
-            assertHeld: async () => assertHeld(),
-            store: (token) => this.write(token, { assertHeld }),
-          }),
-        ),
-    });
+    return runUnderMutex(request, this);
+  }
+
+  whileHeld<Result>(
+    _reuse: () => Promise<Result | undefined>,
+    run: (held: HeldMutex) => Promise<Result>,
+  ): Promise<Result> {
+    return withMutexIfPossible(this.limitFile, MUTEX_PATIENCE, this.#io, (assertHeld) =>
+      run({
+        assertHeld: async () => assertHeld(),
+        writeToken: (token) => this.write(token, { assertHeld }),
+      }),
+    );
   }
 
   #readRecord(file: string | undefined): JsonObject | undefined {

@@ -18,16 +18,22 @@ export interface LimitOptions {
   readonly onWait?: ((milliseconds: number) => void) | undefined;
 }
 
-/** A shared store and the files know the same end of a limit to within this time. */
-const SHARED_DELAY = 1_000;
+/** Ends within this time are of one limit: the clock of a shared store differs a little. */
+const SAME_LIMIT = 1_000;
 
 /** Milliseconds between two looks at the store while the run waits. */
 const LOOK_INTERVAL = 5_000;
 
+interface LimitedRequest {
+  readonly username: string;
+  readonly password: string;
+  readonly ignoreLimit: boolean;
+}
+
 export class RequestLimit {
   readonly #options: LimitOptions;
-  /** `resetsAt` of the limit whose end this run has waited for; 0 before. */
-  #waitedUntil = 0;
+  /** The end of the limit for which this run has waited; 0 before. */
+  #endWaitedFor = 0;
 
   constructor(options: LimitOptions) {
     this.#options = options;
@@ -38,9 +44,9 @@ export class RequestLimit {
    * service, and no request is left, the run waits for the end of the limit, and the request starts
    * again. `patience` has to be enough for all waits together.
    */
-  async requestWithin<Result>(request: TokenRequest<Result>): Promise<Result> {
+  async runWithin<Result>(request: TokenRequest<Result>): Promise<Result> {
     const { store, io, patience = 0, onWait } = this.#options;
-    const started = io.elapsed();
+    const latestEnd = io.elapsed() + patience;
     for (;;) {
       try {
         return await store.withTokenMutex(request);
@@ -50,18 +56,29 @@ export class RequestLimit {
         const limit = await store.readLimit(now);
         if (limit?.remaining !== 0) throw error;
         const wait = limit.resetsAt - now;
-        if (wait > patience - (io.elapsed() - started)) throw error;
-        onWait?.(wait);
+        // From here on by `elapsed`: `now` may be set during the wait.
         const end = io.elapsed() + wait;
-        while (io.elapsed() < end) {
-          await io.sleep(Math.min(end - io.elapsed(), LOOK_INTERVAL), io.signal);
-          // Another process may have stored a token.
-          const found = await request.reuse();
-          if (found !== undefined) return found;
-        }
-        this.#waitedUntil = limit.resetsAt;
+        if (end > latestEnd) throw error;
+        onWait?.(wait);
+        const found = await this.#sleepUntil(end, request.reuse);
+        if (found !== undefined) return found;
+        this.#endWaitedFor = limit.resetsAt;
       }
     }
+  }
+
+  /** Sleeps until `elapsed` is `end`, or until another process has stored a token to reuse. */
+  async #sleepUntil<Result>(
+    end: number,
+    reuse: () => Promise<Result | undefined>,
+  ): Promise<Result | undefined> {
+    const { io } = this.#options;
+    while (io.elapsed() < end) {
+      await io.sleep(Math.min(end - io.elapsed(), LOOK_INTERVAL), io.signal);
+      const found = await reuse();
+      if (found !== undefined) return found;
+    }
+    return undefined;
   }
 
   /**
@@ -75,7 +92,7 @@ export class RequestLimit {
    *
    * @throws ImgctlError rate-limited: it was not sent
    */
-  async send(username: string, password: string, ignoreLimit: boolean): Promise<IssuedToken> {
+  async send({ username, password, ignoreLimit }: LimitedRequest): Promise<IssuedToken> {
     const { store, io, client } = this.#options;
     const limit = await this.#limitInForce();
     if (limit?.remaining === 0 && !ignoreLimit) {
@@ -102,7 +119,7 @@ export class RequestLimit {
   async #limitInForce(): Promise<RememberedLimit | undefined> {
     const { store, io } = this.#options;
     const limit = await store.readLimit(io.now());
-    const isOver = limit !== undefined && limit.resetsAt < this.#waitedUntil + SHARED_DELAY;
+    const isOver = limit !== undefined && limit.resetsAt < this.#endWaitedFor + SAME_LIMIT;
     return isOver ? undefined : limit;
   }
 }

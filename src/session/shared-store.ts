@@ -9,9 +9,10 @@ import { type CachedToken, isInForce, needsRenewal, type RememberedLimit } from 
 import type { FileStore } from './file-store.ts';
 import type { Refusal } from './refusal.ts';
 import {
-  requestUnderMutex,
+  type HeldMutex,
+  type MutexStore,
+  runUnderMutex,
   SharedStoreError,
-  type TokenMutex,
   type TokenRequest,
   type TokenStore,
 } from './token-store.ts';
@@ -24,7 +25,7 @@ const PATIENCE = 120_000;
 const WAIT = 300;
 
 /** After a failure of Redis it warns once, and uses the files for the rest of the run. */
-export class SharedStore implements TokenStore {
+export class SharedStore implements TokenStore, MutexStore {
   readonly keys: AccountKeys;
   /** The files of this machine. */
   readonly files: FileStore;
@@ -73,33 +74,41 @@ export class SharedStore implements TokenStore {
     await this.files.writeLimit(limit, { isCopy: stored !== undefined });
   }
 
-  /** If the store fails before a token is requested, the request starts again with the files. */
+  /**
+   * Runs a request under the lock. If the store fails:
+   *
+   *     before the service is asked    the request starts again with the files
+   *     later, while it writes         the request goes on, and writes to the files
+   */
   async withTokenMutex<Result>(request: TokenRequest<Result>): Promise<Result> {
-    const shared = await this.#try(() =>
-      requestUnderMutex(request, {
-        readRefusal: () => this.keys.readRefusal(),
-        refuse: (refusal) => this.#refuse(refusal),
-        whileHeld: (work) => this.#whileHeld(request.reuse, work),
-      }),
-    );
+    const shared = await this.#try(() => runUnderMutex(request, this));
     return shared ? shared.result : this.files.withTokenMutex(request);
   }
 
-  /** Does the work under the lock, unless `find` finds something during the wait for the lock. */
-  async #whileHeld<Result>(
-    find: () => Promise<Result | undefined>,
-    work: (held: Pick<TokenMutex, 'assertHeld' | 'store'>) => Promise<Result>,
+  readRefusal(): Promise<Refusal | undefined> {
+    return this.keys.readRefusal();
+  }
+
+  async writeRefusal(refusal: Refusal): Promise<void> {
+    await this.#try(() => this.keys.writeRefusal(refusal));
+    await this.files.writeRefusal(refusal);
+  }
+
+  /** Runs it under the lock, unless `reuse` finds something during the wait for the lock. */
+  async whileHeld<Result>(
+    reuse: () => Promise<Result | undefined>,
+    run: (held: HeldMutex) => Promise<Result>,
   ): Promise<Result> {
     const owner = builtin('node:crypto').randomUUID();
-    const found = await this.#takeUnlessFound(owner, find);
+    const found = await this.#takeLock(owner, reuse);
     if (found !== undefined) return found;
     const renewal = setInterval(() => {
       this.keys.renewLock(owner).catch(() => {});
     }, RENEWAL).unref();
     try {
-      return await work({
+      return await run({
         assertHeld: () => this.#assertHeld(owner),
-        store: (token) => this.#store(token, owner),
+        writeToken: (token) => this.#writeToken(token, owner),
       });
     } finally {
       clearInterval(renewal);
@@ -107,10 +116,10 @@ export class SharedStore implements TokenStore {
     }
   }
 
-  /** Waits for the lock. Returns what `find` found meanwhile, or undefined with the lock. */
-  async #takeUnlessFound<Result>(
+  /** Waits for the lock. Returns undefined with the lock, or what `reuse` found meanwhile. */
+  async #takeLock<Result>(
     owner: string,
-    find: () => Promise<Result | undefined>,
+    reuse: () => Promise<Result | undefined>,
   ): Promise<Result | undefined> {
     const io = this.#io;
     const started = io.elapsed();
@@ -120,7 +129,7 @@ export class SharedStore implements TokenStore {
         throw new ImgctlError('locked', message, { facts: 'try again later' });
       }
       await io.sleep(WAIT * (0.5 + io.random()), io.signal);
-      const found = await find();
+      const found = await reuse();
       if (found !== undefined) return found;
     }
     return undefined;
@@ -133,16 +142,11 @@ export class SharedStore implements TokenStore {
   }
 
   /** Stores a token in both places unless the lock was lost: then returns false. */
-  async #store(token: CachedToken, owner: string): Promise<boolean> {
+  async #writeToken(token: CachedToken, owner: string): Promise<boolean> {
     const stored = await this.#try(() => this.keys.writeToken(token, owner));
     if (stored?.result === false) return false;
     await this.files.write(token, { isCopy: stored !== undefined });
     return true;
-  }
-
-  async #refuse(refusal: Refusal): Promise<void> {
-    await this.#try(() => this.keys.writeRefusal(refusal));
-    await this.files.writeRefusal(refusal);
   }
 
   /** Returns undefined if the store fails, or has failed before. */

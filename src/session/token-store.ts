@@ -21,31 +21,39 @@ export interface TokenStore {
 
 /** What to do while no other process requests a token. */
 export interface TokenRequest<Result> {
-  /** Returns what makes the action unnecessary, such as the token of another process. */
+  /** Returns what makes the request unnecessary, such as the token of another process. */
   reuse(): Promise<Result | undefined>;
-  action(mutex: TokenMutex): Promise<Result>;
+  run(mutex: TokenMutex): Promise<Result>;
 }
 
-/** The mutex of token requests, while it is held. */
-export interface TokenMutex {
+/** What a process may do while it holds the mutex of token requests. */
+export interface HeldMutex {
   /** @throws MutexLostError: the request has to start again */
   assertHeld(): Promise<void>;
   /** Returns false, and stores nothing, if the mutex was lost. */
-  store(token: CachedToken): Promise<boolean>;
+  writeToken(token: CachedToken): Promise<boolean>;
+}
+
+/** The same, and what the processes that wait for the mutex tell each other. */
+export interface TokenMutex extends HeldMutex {
   /** The request of another process that was refused while this one waited for the mutex. */
   readonly refusal: Refusal | undefined;
   /** Stores a refusal for the processes that wait. */
-  refuse(refusal: Refusal): Promise<void>;
+  writeRefusal(refusal: Refusal): Promise<void>;
 }
 
-/** What `requestUnderMutex` needs of a store. */
-interface MutexStore<Result> {
+/** What `runUnderMutex` needs of a store. */
+export interface MutexStore {
   /** Returns the last refusal that is stored. */
   readRefusal(): Promise<Refusal | undefined> | Refusal | undefined;
-  refuse(refusal: Refusal): Promise<void>;
-  /** Waits for the mutex, and holds it during the work. */
-  whileHeld(
-    work: (held: Pick<TokenMutex, 'assertHeld' | 'store'>) => Promise<Result>,
+  writeRefusal(refusal: Refusal): Promise<void>;
+  /**
+   * Waits for the mutex, and holds it during `run`. A store whose waits are long may call `reuse`
+   * meanwhile, and return what that finds.
+   */
+  whileHeld<Result>(
+    reuse: () => Promise<Result | undefined>,
+    run: (held: HeldMutex) => Promise<Result>,
   ): Promise<Result>;
 }
 
@@ -53,35 +61,35 @@ interface MutexStore<Result> {
  * Runs a request under the mutex of a store. What other processes did meanwhile:
  *
  *     during the wait     one stored a token       that token is used
- *                         one was refused          the action gets the refusal
+ *                         one was refused          the request gets the refusal
  *     before the request  one took the mutex       the request starts again
  *     during the request  one took the mutex       the new token is not stored
  *
- * One that took the mutex may have logged out: a request that started again stores no token.
+ * A process that took the mutex may have logged out: a request that started again stores no token.
  * @throws MutexLostError: the mutex was taken twice
  */
-export async function requestUnderMutex<Result>(
-  { reuse, action }: TokenRequest<Result>,
-  { readRefusal, refuse, whileHeld }: MutexStore<Result>,
+export async function runUnderMutex<Result>(
+  { reuse, run }: TokenRequest<Result>,
+  store: MutexStore,
 ): Promise<Result> {
-  const before = await readRefusal();
-  const request = (mayStore: boolean) =>
-    whileHeld(async ({ assertHeld, store }) => {
+  const before = await store.readRefusal();
+  const runOnce = (mayStore: boolean) =>
+    store.whileHeld(reuse, async (held) => {
       const found = await reuse();
       if (found !== undefined) return found;
-      const last = await readRefusal();
-      return action({
-        assertHeld,
-        store: async (token) => mayStore && store(token),
+      const last = await store.readRefusal();
+      return run({
+        assertHeld: held.assertHeld,
+        writeToken: async (token) => mayStore && held.writeToken(token),
         refusal: last?.id === before?.id ? undefined : last,
-        refuse,
+        writeRefusal: (refusal) => store.writeRefusal(refusal),
       });
     });
   try {
-    return await request(true);
+    return await runOnce(true);
   } catch (error) {
     if (!(error instanceof MutexLostError)) throw error;
-    return request(false);
+    return runOnce(false);
   }
 }
 

@@ -1,4 +1,18 @@
 // The access token of a command: from the environment, a store, or a token request.
+//
+// A token request goes through these functions, from the outside in. Each adds one thing:
+//
+//     renewOnce         tokens.ts           one request for all that need a token at once
+//     renew, login      tokens.ts           which token is reused, which password is sent
+//     runWithin         request-limit.ts    waits for the end of the limit, and starts again
+//     withTokenMutex    shared-store.ts     starts again with the files if the store fails
+//     runUnderMutex     token-store.ts      looks for the token or refusal of another process;
+//                                           starts again if the mutex is lost
+//     whileHeld         file-store.ts,      holds the mutex: a file, or the lock of the store
+//                       shared-store.ts
+//     request           tokens.ts           reads the password; stores the token or the refusal
+//     send              request-limit.ts    counts the request; sends none above the limit
+//     requestToken      src/api             sends the request
 
 import { isToken, type TokenSource } from '../api/auth.ts';
 import type { IssuedToken } from '../api/token-request.ts';
@@ -33,12 +47,27 @@ interface TokensOptions extends LimitOptions {
   readonly baseUrl: string;
 }
 
-/** What a token request sends. */
-interface Credentials {
-  readonly username: string;
+interface LoginOptions {
   readonly password: string;
   /** Of the error if the service refuses the password. */
-  readonly factsIfRefused: Facts;
+  readonly factsIfRefused?: Facts | undefined;
+  /** True to send the request even if the remembered limit is reached. */
+  readonly ignoreLimit?: boolean | undefined;
+}
+
+interface Credentials {
+  readonly username: string;
+  /** Read under the mutex: it is not needed if another process has requested a token. */
+  readonly password: Pick<PasswordSource, 'read' | 'factsIfRefused'>;
+}
+
+interface RequestResult {
+  readonly issued: IssuedToken;
+  /**
+   * The token that all processes use from now on: the issued one, that of a faster process, or none
+   * after a logout.
+   */
+  readonly use: CachedToken | undefined;
 }
 
 /** Milliseconds in which all nodes of a service should have learned a new token. */
@@ -54,6 +83,8 @@ export class Tokens implements TokenSource {
   readonly #issuedHere = new Set<string>();
   /** Tokens that the service refused: none of them replaces another. */
   readonly #refusedTokens = new Set<string>();
+  /** A token that could not be renewed in time: it is used until the service refuses it. */
+  #unrenewed: string | undefined;
   #renewal: Promise<string> | undefined;
 
   constructor(options: TokensOptions) {
@@ -70,14 +101,14 @@ export class Tokens implements TokenSource {
     }
     const token = this.#memory;
     if (token === undefined) return this.#renewOnce();
-    if (!needsRenewal(token, io.now()) || !this.#canRenew) return token.token;
+    const isUsed = token.token === this.#unrenewed || !needsRenewal(token, io.now());
+    if (isUsed || !this.#canRenew) return token.token;
     try {
       return await this.#renewOnce();
     } catch (error) {
       const mayPass = hasCode(error, 'rate-limited', 'server-error', 'unreachable', 'timeout');
       if (!mayPass || tokenState(token, io.now()) === 'expired') throw error;
-      // From now on this run uses it until the service refuses it.
-      this.#memory = { ...token, expiresAt: Number.POSITIVE_INFINITY };
+      this.#unrenewed = token.token;
       return token.token;
     }
   }
@@ -106,24 +137,21 @@ export class Tokens implements TokenSource {
     return Math.abs(this.#options.io.now() - this.#memory.receivedAt) < NEW_FOR;
   }
 
-  /**
-   * Requests a token, also if there is a valid one.
-   * @param factsIfRefused of the error if the password is refused
-   */
-  async login(
-    password: string,
-    factsIfRefused: Facts = { kind: 'password-refused' },
+  /** Requests a token, also if there is a valid one. */
+  async login({
+    password,
+    factsIfRefused = { kind: 'password-refused' },
     ignoreLimit = false,
-  ): Promise<IssuedToken> {
+  }: LoginOptions): Promise<IssuedToken> {
     const { username } = this.#options;
     if (username === undefined) throw this.#notLoggedIn();
-    const credentials = { username, password, factsIfRefused };
-    const { issued, stored } = await this.#limit.requestWithin({
+    const given = { read: async () => password, factsIfRefused };
+    const { issued, use } = await this.#limit.runWithin({
       reuse: async () => undefined,
-      action: (mutex) => this.#request(mutex, credentials, ignoreLimit),
+      run: (mutex) => this.#request(mutex, { username, password: given }, ignoreLimit),
     });
-    if (stored === undefined) throw loggedOut();
-    this.#memory = stored;
+    if (use === undefined) throw loggedOut();
+    this.#memory = use;
     return issued;
   }
 
@@ -136,28 +164,23 @@ export class Tokens implements TokenSource {
   }
 
   #renewOnce(): Promise<string> {
-    this.#renewal ??= this.#renewUnderMutex().finally(() => {
+    this.#renewal ??= this.#renew().finally(() => {
       this.#renewal = undefined;
     });
     return this.#renewal;
   }
 
-  async #renewUnderMutex(): Promise<string> {
-    const { username, password: source } = this.#options;
-    if (username === undefined || source === undefined) throw this.#notLoggedIn();
-    const { factsIfRefused } = source;
-    const action = async (mutex: TokenMutex): Promise<CachedToken> => {
-      const password = await source.read();
-      await mutex.assertHeld();
-      if (mutex.refusal && isRefused(password, mutex.refusal)) {
-        throw refusalError(mutex.refusal, factsIfRefused);
-      }
-      const credentials = { username, password, factsIfRefused };
-      const { issued, stored } = await this.#request(mutex, credentials);
-      // After a logout, only this run goes on using its token.
-      return stored ?? issued;
-    };
-    this.#memory = await this.#limit.requestWithin({ reuse: () => this.#readUsable(), action });
+  async #renew(): Promise<string> {
+    const { username, password } = this.#options;
+    if (username === undefined || password === undefined) throw this.#notLoggedIn();
+    this.#memory = await this.#limit.runWithin({
+      reuse: () => this.#readUsable(),
+      run: async (mutex) => {
+        const { issued, use } = await this.#request(mutex, { username, password });
+        // After a logout, only this run goes on using its token.
+        return use ?? issued;
+      },
+    });
     return this.#memory.token;
   }
 
@@ -169,28 +192,33 @@ export class Tokens implements TokenSource {
   }
 
   /**
-   * Returns the token that the service issued, and the one that is stored then: the same, that of a
-   * faster process, or none after a logout.
+   * Sends a token request under the mutex, and stores its token or its refusal.
    * @throws ImgctlError rate-limited: no request is left, so none was sent
    */
   async #request(
     mutex: TokenMutex,
-    { username, password, factsIfRefused }: Credentials,
+    { username, password: source }: Credentials,
     ignoreLimit = false,
-  ): Promise<{ issued: IssuedToken; stored: CachedToken | undefined }> {
-    const issued = await this.#limit
-      .send(username, password, ignoreLimit)
-      .catch(async (error: unknown) => {
-        if (!(error instanceof ImgctlError)) throw error;
-        const refusal = refusalOf(error, password);
-        // The processes that wait for this one would send the same password.
-        if (refusal) await mutex.refuse(refusal);
-        throw refusal?.code === 'wrong-credentials' ? error.with({ facts: factsIfRefused }) : error;
-      });
+  ): Promise<RequestResult> {
+    const { factsIfRefused } = source;
+    const password = await source.read();
+    // A command may have taken long to print the password.
+    await mutex.assertHeld();
+    if (mutex.refusal && isRefused(password, mutex.refusal)) {
+      throw refusalError(mutex.refusal, factsIfRefused);
+    }
+    const request = { username, password, ignoreLimit };
+    const issued = await this.#limit.send(request).catch(async (error: unknown) => {
+      if (!(error instanceof ImgctlError)) throw error;
+      const refusal = refusalOf(error, password);
+      // The processes that wait for this one would send the same password.
+      if (refusal) await mutex.writeRefusal(refusal);
+      throw refusal?.code === 'wrong-credentials' ? error.with({ facts: factsIfRefused }) : error;
+    });
     this.#issuedHere.add(issued.token);
-    if (await mutex.store(issued)) return { issued, stored: issued };
+    if (await mutex.writeToken(issued)) return { issued, use: issued };
     // The service may know only the newest token of a user, which another process has stored.
-    return { issued, stored: await this.#readUsable() };
+    return { issued, use: await this.#readUsable() };
   }
 
   #notLoggedIn(): ImgctlError {

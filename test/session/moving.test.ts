@@ -53,13 +53,13 @@ async function sessionDuring(
 /** Stores a token whose request began before the world moved. */
 function storeAfter({ store }: SessionUnderTest, move: () => unknown): Promise<boolean> {
   let isFirst = true;
-  const action = async (mutex: TokenMutex) => {
+  const run = async (mutex: TokenMutex) => {
     if (isFirst) await move();
     isFirst = false;
     await mutex.assertHeld();
-    return mutex.store(token('T'));
+    return mutex.writeToken(token('T'));
   };
-  return store.withTokenMutex({ reuse: async () => undefined, action });
+  return store.withTokenMutex({ reuse: async () => undefined, run });
 }
 
 /** What another process does that takes over the mutex of one that was stopped. */
@@ -107,7 +107,10 @@ describe('a token request', () => {
       forgetTokens(directory, account);
     const { session } = await sessionDuring(logOut, accepting(['T']));
     const message = 'another imgctl logged out during this login';
-    await expect(session.tokens?.login('demo')).rejects.toMatchObject({ code: 'failed', message });
+    await expect(session.tokens?.login({ password: 'demo' })).rejects.toMatchObject({
+      code: 'failed',
+      message,
+    });
     expect(session.files.read()).toBeUndefined();
   });
 

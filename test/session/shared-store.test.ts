@@ -61,8 +61,8 @@ async function fleetWithToken(env: FakeIoOptions['env'] = {}) {
 /** Stores a token as a request does that got it. */
 function storeToken({ store }: SessionUnderTest, io: FakeIo): Promise<boolean> {
   const token = { token: 'T', receivedAt: io.now(), expiresAt: io.now() + 60_000 };
-  const action = (mutex: TokenMutex) => mutex.store(token);
-  return store.withTokenMutex({ reuse: async () => undefined, action });
+  const run = (mutex: TokenMutex) => mutex.writeToken(token);
+  return store.withTokenMutex({ reuse: async () => undefined, run });
 }
 
 describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
@@ -109,9 +109,9 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     const { redis, machine, open, token, tokenRequests } = await fleetWithToken();
     const io = machine();
     const written = { token: 'T', receivedAt: io.now() - HOUR, expiresAt: io.now() + 50_000 };
-    const write = (mutex: TokenMutex) => mutex.store(written);
+    const write = (mutex: TokenMutex) => mutex.writeToken(written);
     const { store } = await open(io);
-    await store.withTokenMutex({ reuse: async () => undefined, action: write });
+    await store.withTokenMutex({ reuse: async () => undefined, run: write });
     const reader = await open();
     const read = await reader.store.read();
     expect(Math.abs((read?.receivedAt ?? 0) - written.receivedAt)).toBeLessThan(30_000);
@@ -155,7 +155,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
   it('shares what is known of the limit', async () => {
     const redis = await freshRedis();
     const { open, tokenRequests } = await fleet(redis.env, { tokenLimit: 2 });
-    const login = async () => (await open()).tokens?.login('demo');
+    const login = async () => (await open()).tokens?.login({ password: 'demo' });
     await login();
     await login();
     await expect(login()).rejects.toThrow('token request limit reached');
@@ -180,7 +180,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     await storeToken(await open(other), other);
     expect(redis.cli('get', rest.token)).toBe(before);
     const session = await use(open(other));
-    await session.tokens?.login('demo');
+    await session.tokens?.login({ password: 'demo' });
     expect(session.warnings).toEqual([`${rest.unusable}${reason}`]);
     expect(redis.cli('get', rest.token)).toBe(before);
     expect({ tokenRequests: rest.tokenRequests(), read: session.files.read() }).toEqual({
@@ -218,7 +218,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
       const machines = await fleetWithToken();
       const io = machines.machine();
       const { store, warnings } = await machines.open(io);
-      const action = async ({ assertHeld: confirm }: TokenMutex) => {
+      const run = async ({ assertHeld: confirm }: TokenMutex) => {
         for (let count = 0; count < confirmations; count += 1) {
           await act(machines, io);
           await confirm();
@@ -226,7 +226,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
         await act(machines, io);
         return 'a token';
       };
-      const turn = store.withTokenMutex({ reuse: async () => undefined, action });
+      const turn = store.withTokenMutex({ reuse: async () => undefined, run });
       return { ...machines, warnings, turn: () => turn };
     }
 
@@ -274,7 +274,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
       let time = 0;
       const { store } = await open({ ...machine(), elapsed: () => (time += 61_000) });
       const never = async () => undefined;
-      const turn = store.withTokenMutex({ reuse: never, action: never });
+      const turn = store.withTokenMutex({ reuse: never, run: never });
       const message = 'another imgctl has been requesting a token for 120 s';
       await expect(turn).rejects.toMatchObject({ code: 'locked', exitCode: 1, message });
     });
@@ -292,13 +292,13 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
       const { redis, lock, machine, open } = await fleetWithToken();
       const { store, warnings } = await open(machine());
       let other: string | undefined;
-      const action = async ({ assertHeld }: TokenMutex) => {
+      const run = async ({ assertHeld }: TokenMutex) => {
         redis.cli('set', lock, 'another machine', 'px', '30000');
         other = 'its token';
         await assertHeld();
         return 'a token';
       };
-      const turn = store.withTokenMutex({ reuse: async () => other, action });
+      const turn = store.withTokenMutex({ reuse: async () => other, run });
       expect([await turn, warnings]).toEqual(['its token', []]);
       expect(redis.cli('get', lock)).toBe('another machine');
     });

@@ -49,7 +49,7 @@ describe('a command that needs a token', () => {
   ])('does not renew a token that %s', async (_, options, env) => {
     const { emulator, tokenRequests, open } = await startService(options);
     const session = await open(env);
-    if (env) await session.tokens?.login('demo');
+    if (env) await session.tokens?.login({ password: 'demo' });
     emulator.expireTokens();
     await expect(session.client.serviceRoot()).rejects.toMatchObject({
       code: 'token-refused',
@@ -90,7 +90,7 @@ describe('a command that needs a token', () => {
     const facts = { kind: 'username-needed' };
     const refusal = { code: 'not-logged-in', message: 'no user name is set', facts };
     await expect(client.serviceRoot()).rejects.toMatchObject(refusal);
-    await expect(tokens?.login('demo')).rejects.toMatchObject(refusal);
+    await expect(tokens?.login({ password: 'demo' })).rejects.toMatchObject(refusal);
     expect(await tokens?.renew('refused', true)).toBeUndefined();
     expect([existsSync(asked), requests()]).toEqual([false, []]);
   });
@@ -128,8 +128,8 @@ it('a token request gets a hint to the source of its password, if the service re
   const there = advice('look there');
   for (const [request, facts] of [
     [() => session.client.serviceRoot(), variable],
-    [() => session.tokens?.login('wrong', there), there],
-    [() => session.tokens?.login('wrong'), { kind }],
+    [() => session.tokens?.login({ password: 'wrong', factsIfRefused: there }), there],
+    [() => session.tokens?.login({ password: 'wrong' }), { kind }],
   ] as const) {
     const refusal = { code: 'wrong-credentials', status: 401, facts };
     await expect(request()).rejects.toMatchObject(refusal);
@@ -137,7 +137,9 @@ it('a token request gets a hint to the source of its password, if the service re
   const faults = ['POST /auth/request-token=500'];
   const broken = await (await startService({ faults })).open();
   const failed = { code: 'server-error', facts: { kind: 'retry-later' } };
-  await expect(broken.tokens?.login('demo', there)).rejects.toMatchObject(failed);
+  await expect(
+    broken.tokens?.login({ password: 'demo', factsIfRefused: there }),
+  ).rejects.toMatchObject(failed);
 });
 
 describe('IMGCTL_TOKEN', () => {
@@ -166,16 +168,19 @@ describe('IMGCTL_TOKEN', () => {
 
 describe('the token request limit', () => {
   const logIn = async (session: Awaited<ReturnType<typeof sessionWith>>, count: number) => {
-    for (let login = 0; login < count; login += 1) await session.tokens?.login('demo');
+    for (let login = 0; login < count; login += 1)
+      await session.tokens?.login({ password: 'demo' });
   };
 
   it('counts failed logins and is not exceeded by the next command', async () => {
     const { tokenRequests, open } = await startService({ tokenLimit: 3 });
     const first = await open();
     await logIn(first, 1);
-    await expect(first.tokens?.login('wrong')).rejects.toMatchObject({ code: 'wrong-credentials' });
+    await expect(first.tokens?.login({ password: 'wrong' })).rejects.toMatchObject({
+      code: 'wrong-credentials',
+    });
     const second = await open();
-    expect((await second.tokens?.login('demo'))?.limit.remaining).toBe(0);
+    expect((await second.tokens?.login({ password: 'demo' }))?.limit.remaining).toBe(0);
     const message = 'token request limit reached';
     const limited = {
       code: 'rate-limited',
@@ -208,7 +213,7 @@ it.each([
   const responses = [whole, half].map((headers) => ({ ...tokenResponse('T'), headers }));
   const server = await scriptedServer({ 'POST /auth/request-token': responses });
   const { tokens, files } = await sessionWith(server.baseUrl, temporaryDirectory());
-  for (const _login of responses) await tokens?.login('demo');
+  for (const _login of responses) await tokens?.login({ password: 'demo' });
   expect(files.readLimit(Date.now())?.remaining).toBe(3);
 });
 
@@ -295,9 +300,9 @@ describe('a token store', () => {
 
   const MUTEX: TokenMutex = {
     assertHeld: async () => {},
-    store: async () => true,
+    writeToken: async () => true,
     refusal: undefined,
-    refuse: async () => {},
+    writeRefusal: async () => {},
   };
 
   /** Tokens of a store, and how many token requests they sent. */
@@ -313,7 +318,7 @@ describe('a token store', () => {
       read: () => undefined,
       readLimit: () => undefined,
       writeLimit: async () => {},
-      withTokenMutex: ({ action }) => action(MUTEX),
+      withTokenMutex: ({ run }) => run(MUTEX),
       ...changes,
     };
     const tokens = new Tokens({
@@ -346,7 +351,7 @@ describe('a token store', () => {
     const read = () => new Promise<CachedToken>((resolve) => (answer = resolve));
     const { tokens } = tokensOf({ read });
     const current = tokens.current();
-    await tokens.login('demo');
+    await tokens.login({ password: 'demo' });
     answer(tokenOf('old'));
     expect([await current, await tokens.current()]).toEqual(['T1', 'T1']);
   });
@@ -354,7 +359,7 @@ describe('a token store', () => {
   it('whose mutex another process took while the password was read sends no request', async () => {
     const assertHeld = () => Promise.reject(new Error('lost'));
     const lost: TokenMutex = { ...MUTEX, assertHeld };
-    const { tokens, requests } = tokensOf({ withTokenMutex: ({ action }) => action(lost) });
+    const { tokens, requests } = tokensOf({ withTokenMutex: ({ run }) => run(lost) });
     await expect(tokens.current()).rejects.toThrow('lost');
     expect(requests()).toBe(0);
   });

@@ -282,7 +282,9 @@ async function requestFirstToken(
   await store.testWrite();
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const token = await tokens.login(password, given?.factsIfRefused, options.ignoreLimit);
+      const { ignoreLimit } = options;
+      const { factsIfRefused } = given ?? {};
+      const token = await tokens.login({ password, factsIfRefused, ignoreLimit });
       return { password, token, isOfProfile };
     } catch (error) {
       const left = MAX_ATTEMPTS - attempt;

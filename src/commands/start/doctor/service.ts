@@ -107,8 +107,10 @@ async function logIn(context: Context): Promise<ImgctlError | undefined> {
   try {
     const { client, tokens } = await context.openSession(settings.with({ retries: '0' }));
     const password = tokens && unattendedPassword(settings, io);
-    if (password) await tokens.login(await password.read(), password.factsIfRefused);
-    else await client.serviceRoot();
+    if (password) {
+      const { factsIfRefused } = password;
+      await tokens.login({ password: await password.read(), factsIfRefused });
+    } else await client.serviceRoot();
     return undefined;
   } catch (error) {
     return asImgctlError(error);
