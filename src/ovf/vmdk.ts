@@ -141,7 +141,8 @@ async function readTables(
   { size }: PackageFile,
 ): Promise<GrainSum | BrokenVmdk> {
   const { capacity, grainSize, tableEntries } = header;
-  const tables = Math.ceil(capacity / grainSize / tableEntries);
+  const grains = Math.ceil(capacity / grainSize);
+  const tables = Math.ceil(grains / tableEntries);
   const tableBytes = tableEntries * ENTRY_BYTES;
   const truncated = (place: string) => broken('vmdk-truncated', `ends ${place}`);
   if (directory * SECTOR + tables * ENTRY_BYTES > size)
@@ -154,11 +155,13 @@ async function readTables(
     if (entries.length < tableBytes) return truncated(`before its grain table at sector ${sector}`);
     bytesOfTables += tableBytes;
     if (bytesOfTables > size) return broken('vmdk-header', 'the grain tables overlap');
-    for (let entry = 0; entry < tableEntries; entry += 1) {
-      const grain = entries.readUInt32LE(entry * ENTRY_BYTES);
+    const firstIndex = table * tableEntries;
+    // Entries behind the last grain of the disk mean nothing.
+    const end = Math.min(grains, firstIndex + tableEntries);
+    for (let index = firstIndex; index < end; index += 1) {
+      const grain = entries.readUInt32LE((index - firstIndex) * ENTRY_BYTES);
       // 0 and 1 stand for grains of zeros.
       if (grain <= 1) continue;
-      const index = table * tableEntries + entry;
       if (header.streamOptimized) sum.add(index, grain);
       if (grain <= last.sector) continue;
       last.sector = grain;
