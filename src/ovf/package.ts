@@ -30,7 +30,7 @@ export interface CheckedPackage {
 export interface PackageSummary extends Omit<Envelope, 'references'> {
   readonly kind: 'ova' | 'ovf';
   readonly file: string;
-  /** The existing files, the descriptor first. */
+  /** The existing files, the descriptor first, also those that only the manifest lists. */
   readonly files: readonly ListedFile[];
   readonly manifest: Manifest | null;
   readonly certificate: string | null;
@@ -110,7 +110,7 @@ export async function checkPackage(file: string, options: CheckOptions): Promise
       kind,
       file,
       ...content,
-      files: listFiles(layout),
+      files: listFiles(layout, digests),
       manifest,
       certificate: layout.certificate?.name ?? null,
       signature,
@@ -222,17 +222,20 @@ function ownFiles(
   return own.filter((each) => each !== null);
 }
 
-function listFiles(layout: PackageLayout): ListedFile[] {
-  const { descriptor, manifest, certificate, referenced, members } = layout;
+function listFiles(
+  { descriptor, manifest, certificate, referenced, members }: PackageLayout,
+  digests: readonly FileCheck[],
+): ListedFile[] {
   const files = new Map<string, ListedFile>();
   const add = (role: ListedFile['role'], file: PackageFile | null) => {
-    if (file === null || files.has(file.name)) return;
-    files.set(file.name, { name: file.name, size: file.size, role });
+    if (file === null || files.has(placeOf(file))) return;
+    files.set(placeOf(file), { name: file.name, size: file.size, role });
   };
   add('descriptor', descriptor);
   add('manifest', manifest);
   add('certificate', certificate);
   for (const file of referenced) add('referenced', file);
   for (const file of members) add('other', file);
+  for (const { file } of digests) add('other', file);
   return [...files.values()];
 }

@@ -112,10 +112,15 @@ describe('the manifest of a package', () => {
   });
 });
 
-it('a manifest beside a descriptor may be named in upper case, with a warning', async () => {
-  const [descriptor, { content }, disk] = sample();
-  const found = codes(await readFolder([descriptor, member('vm.MF', content), disk]));
-  expect(found).toEqual(['manifest-name?']);
+it('a manifest beside a descriptor may be in upper case, with a warning, and list more', async () => {
+  const [descriptor, , disk] = sample();
+  const more = member('read.me', 'x');
+  const manifest = member('vm.MF', manifestOf([descriptor, disk, more]));
+  const summary = await readFolder([descriptor, manifest, disk, more]);
+  expect(codes(summary)).toEqual(['manifest-name?']);
+  const files = summary.files.map(({ name, role }) => `${name}: ${role}`);
+  const others = ['vm.MF: manifest', 'vm-disk1.vmdk: referenced', 'read.me: other'];
+  expect(files).toEqual(['vm.ovf: descriptor', ...others]);
 });
 
 describe('the order of members', () => {
