@@ -9,9 +9,6 @@ type Advice = string | Facts;
 /** Receives the words behind a phrase; none if a hint may not repeat one of them. */
 type Guess = Advice | ((words: readonly string[]) => Advice | undefined);
 
-/** Typed phrases, separated by commas, and what they mean. */
-type Row = readonly [typed: string, guess: Guess];
-
 /**
  * Guesses what words mean that are no command, or too many. The first two words behind the path
  * are tried, then one, then the path alone. `get image web.ova` is the phrase `get image` with a word.
@@ -43,9 +40,9 @@ export function guessOption(typed: {
   const words = value?.mayShow ? [value.text] : [];
   const advice = adviceFor([...path, flag].join(' '), words) ?? adviceFor(flag, words);
   if (advice !== undefined) return advice;
-  for (const [phrases, meant, otherwise] of RENAMED) {
+  for (const [flags, [meant, otherwise]] of Object.entries(RENAMED)) {
     const option = options.find((each) => flagsOf(each).includes(meant));
-    if (option && phrases.split(', ').includes(flag)) {
+    if (option && flags.split(', ').includes(flag)) {
       return otherwise ?? `use ${withValue(option, meant, value).join(' ')}`;
     }
   }
@@ -53,7 +50,8 @@ export function guessOption(typed: {
 }
 
 function adviceFor(phrase: string, words: readonly string[]): Advice | undefined {
-  const [, found] = GUESSES.find(([typed]) => typed.split(', ').includes(phrase)) ?? [];
+  const [, found] =
+    Object.entries(GUESSES).find(([typed]) => typed.split(', ').includes(phrase)) ?? [];
   return typeof found === 'function' ? found(words) : found;
 }
 
@@ -101,157 +99,117 @@ const usePush: Guess = (words) => use('push', fileIn(words));
  * Commands and options, alone or behind a command. No phrase has two rows. A verb alone counts
  * behind `images` too: `list` is also `images list`. `setting KEY` is a key that is no setting.
  */
-export const GUESSES: readonly Row[] = [
+export const GUESSES: Readonly<Record<string, Guess>> = {
   // Images
-  ['list, ls, search, find, list images, get images, search images', useWith('images list')],
-  ['images list --name, images list --search', useWith('images list')],
-  ['get, describe, show, view, get image, show image, describe image', useWith('images get', 'ID')],
-  ['images inspect, images diff, images compare', useWith('images get', 'ID')],
-  [
-    'mine, my images, my-images --name, images list --private, images list --own',
+  'list, ls, search, find, list images, get images, images list --name, images list --search':
+    useWith('images list'),
+  'get, describe, show, view, get image, show image, describe image': useWith('images get', 'ID'),
+  'images inspect, images diff, images compare': useWith('images get', 'ID'),
+  'mine, my images, my-images --name, images list --private, images list --own':
     useWith('my-images'),
-  ],
-  ['latest, newest, images list --latest, images list --newest', useWith('images latest')],
-  ['images latest --name, images latest --os', useWith('images latest')],
-  ['count', (words) => hint`${use('images', 'list', '-q', ...words)} | wc -l`],
-  ['images list --count', 'use -q, and pipe it to wc -l'],
-  ['changes, diff, watch, images log, images list --watch', useWith('images changes')],
-  ['images changes --since', useFirst('images list --since', 'TIME')],
-  ['snapshot, export, save, backup', (words) => use('images', 'snapshot', fileIn(words))],
-  ['delete, remove, rm, rmi, destroy, prune, delete image', CANNOT_DELETE],
-  ['edit, rename, mv, tag, update image, images update', cannotChange],
-  ['lock, pin, hold', useWith('images lock add', 'NAME')],
-  ['unlock, unpin, unhold', useFirst('images lock remove', 'NAME')],
-  ['locks, list locks, get locks, lock list', use('images', 'lock', 'list')],
+  'latest, newest, images list --latest, images latest --name, images latest --os':
+    useWith('images latest'),
+  count: (words) => hint`${use('images', 'list', '-q', ...words)} | wc -l`,
+  'images list --count': 'use -q, and pipe it to wc -l',
+  'changes, diff, watch, images log, images list --watch': useWith('images changes'),
+  'images changes --since': useFirst('images list --since', 'TIME'),
+  'snapshot, export, save, backup': (words) => use('images', 'snapshot', fileIn(words)),
+  'delete, remove, rm, rmi, destroy, prune, delete image': CANNOT_DELETE,
+  'edit, rename, mv, tag, update image, images update': cannotChange,
+  'lock, pin, hold': useWith('images lock add', 'NAME'),
+  'unlock, unpin, unhold': useFirst('images lock remove', 'NAME'),
+  'locks, list locks, get locks, lock list': use('images', 'lock', 'list'),
 
   // Verbs behind my-images, which else are words to search for
-  ['my-images get, my-images show, my-images describe', use('images', 'get', '--mine', 'ID')],
-  ['my-images delete, my-images remove, my-images rm', CANNOT_DELETE],
-  ['my-images edit, my-images update, my-images rename', cannotChange],
-  ['my-images upload, my-images add, my-images create, my-images push', usePush],
+  'my-images get, my-images show, my-images describe': use('images', 'get', '--mine', 'ID'),
+  'my-images delete, my-images remove, my-images rm': CANNOT_DELETE,
+  'my-images edit, my-images update, my-images rename': cannotChange,
+  'my-images upload, my-images add, my-images create, my-images push': usePush,
 
   // Packages and sync requests
-  [
-    'upload, add, create, import, put, push, cp, copy, scp, rsync, upload image, create image',
+  'upload, add, create, import, put, push, cp, copy, scp, rsync, upload image, create image':
     usePush,
-  ],
-  [
-    'check, verify, test',
-    (words) => hint`${use('validate', fileIn(words))}, or for the setup: ${imgctl('doctor')}`,
-  ],
-  ['wait, sync wait, sync watch', useWith('sync-status --wait')],
-  ['status, sync status, sync show, sync get, get sync, show sync', useWith('sync-status')],
-  ['sync', ([id = '']) => (/^\d+$/.test(id) ? use('sync-status', id) : undefined)],
-  [
-    'history, log, logs, jobs, tasks, sync list, sync ls, sync history, list syncs, get syncs',
-    use('sync-status', '--list'),
-  ],
-  ['cancel, sync cancel, sync stop', 'a sync request cannot be cancelled'],
+  'check, verify, test': (words) =>
+    hint`${use('validate', fileIn(words))}, or for the setup: ${imgctl('doctor')}`,
+  'wait, sync wait, sync watch': useWith('sync-status --wait'),
+  'status, sync status, sync show, sync get, get sync, show sync': useWith('sync-status'),
+  sync: ([id = '']) => (/^\d+$/.test(id) ? use('sync-status', id) : undefined),
+  'history, log, logs, jobs, tasks, sync list, sync history': use('sync-status', '--list'),
+  'cancel, sync cancel, sync stop': 'a sync request cannot be cancelled',
 
   // Login, profiles and settings
-  ['auth login, sso login', use('login')],
-  ['auth logout, sso logout', use('logout')],
-  ['auth token', use('token')],
-  ['auth, auth status, me, info, account, context active', use('whoami')],
-  ['profile current, profile active, profile show', use('whoami')],
-  ['login', hint`${use('login', '--username', 'USER')}, or with --base-url URL`],
-  ['configure, init, setup', hint`${use('login')}, or ${imgctl('config', 'set', 'KEY', 'VALUE')}`],
-  ['settings, configure list, config -l, get config, show config', use('config', 'list')],
-  ['config list', useFirst('config get', 'KEY')],
-  [
-    'config edit, config --edit, config -e, profile rename',
-    hint`edit the file that this command prints: ${imgctl('config', 'path')}`,
-  ],
-  [
-    'context, contexts, context list, auth list, list profiles, get profiles',
-    use('profile', 'list'),
-  ],
-  ['use, switch, context use, auth switch', useFirst('profile use', 'NAME')],
-  ['profile set, setting profile', useFirst('profile use', 'NAME')],
-  ['context delete, delete profile', useFirst('profile delete', 'NAME')],
-  ['context create, profile add, profile create, profile new', useFirst('login --profile', 'NAME')],
-  [
-    'env, environment, --proxy, --token, --with-token, --password, --pass, login -p, setting proxy, setting token, setting password',
-    hint`set a variable such as IMGCTL_PASSWORD, IMGCTL_TOKEN or HTTPS_PROXY; see: ${imgctl('help', 'environment')}`,
-  ],
+  'auth login, sso login': use('login'),
+  'auth logout, sso logout': use('logout'),
+  'auth token': use('token'),
+  'auth, auth status, me, info, account, profile current, profile active': use('whoami'),
+  login: hint`${use('login', '--username', 'USER')}, or with --base-url URL`,
+  'configure, init, setup': hint`${use('login')}, or ${imgctl('config', 'set', 'KEY', 'VALUE')}`,
+  'settings, configure list, config -l, get config, show config': use('config', 'list'),
+  'config list': useFirst('config get', 'KEY'),
+  'config edit, config --edit, config -e, profile rename': hint`edit the file that this command prints: ${imgctl('config', 'path')}`,
+  'context, contexts, context list, auth list, list profiles, get profiles': use('profile', 'list'),
+  'use, switch, context use, auth switch, profile set': useFirst('profile use', 'NAME'),
+  'context delete, delete profile': useFirst('profile delete', 'NAME'),
+  'context create, profile add, profile create, profile new': useFirst('login --profile', 'NAME'),
+  'env, environment, --proxy, --token, --with-token, --password, --pass, login -p, setting proxy, setting token, setting password': hint`set a variable such as IMGCTL_PASSWORD, IMGCTL_TOKEN or HTTPS_PROXY; see: ${imgctl('help', 'environment')}`,
 
   // Other commands
-  ['upgrade, update', 'upgrade it the way you installed it: see the README'],
-  [
-    'download, pull, install, server, servers, vm, instance, instances, deploy, run, start, boot',
+  'upgrade, update': 'upgrade it the way you installed it: see the README',
+  'download, pull, install, server, servers, vm, instance, instances, deploy, run, start, boot':
     'the service itself deploys images; imgctl lists, checks and uploads them, and downloads none',
-  ],
-  ['curl, request, api get, api GET', useWith('api', '/v2')],
-  ['completion -s, completion --shell', useFirst('completion', 'SHELL')],
+  'curl, request, api get, api GET': useWith('api', '/v2'),
+  'completion -s, completion --shell': useFirst('completion', 'SHELL'),
 
   // Options
-  [
-    '-y, --yes, --no-input, --no-pager, --headers, images list --public, images list -i, push --wait, sync --no-wait',
+  '-y, --yes, --no-input, --no-pager, --headers, images list --public, images list -i, push --wait, sync --no-wait':
     'omit it: it is the default',
-  ],
-  [
-    '--jq, --query, --template, images changes --get, images changes --columns, images changes -c',
+  '--jq, --query, --template, images changes --get, images changes --columns, images changes -c':
     'use --json, and pipe it to jq',
-  ],
-  [
-    'images get --url',
-    hint`use --get path, or list URLs with: ${imgctl('images', 'list', '--urls')}`,
-  ],
-  [
-    'push -r, push --recursive, push --delete, push --mirror, validate -r, inspect -r',
+  'images get --url': hint`use --get path, or list URLs with: ${imgctl('images', 'list', '--urls')}`,
+  'push -r, push --recursive, push --delete, push --mirror, validate -r, inspect -r':
     'name the files, such as *.ova; push deletes none',
-  ],
-  [
-    '--insecure, -k, --no-verify-ssl, --no-check-certificate, --cacert, --ca-cert, --ca-bundle',
-    (words) =>
-      hint`certificates are always verified; to trust a private authority: ${imgctl('config', 'set', 'ca-file', fileIn(words))}`,
-  ],
-];
+  '--insecure, -k, --no-verify-ssl, --no-check-certificate, --cacert, --ca-cert, --ca-bundle': hint`certificates are always verified; to trust a private authority: ${imgctl('config', 'set', 'ca-file', 'FILE')}`,
+};
 
 /**
  * Options that have another name here. A row counts only for a command that has the second option;
  * its advice is to use that option, unless the row has another one.
  */
-export const RENAMED: readonly (readonly [typed: string, option: string, advice?: Advice])[] = [
-  ['--max-items, --max-results, --max, --head, --top', '--limit'],
-  [
-    '--all, -a, -A, --all-versions, --no-paginate',
+export const RENAMED: Readonly<Record<string, readonly [option: string, advice?: Advice]>> = {
+  '--max-items, --max-results, --max, --head, --top': ['--limit'],
+  '--all, -a, -A, --all-versions, --no-paginate': [
     '--limit',
     'every image is listed; to list fewer, use -n 100',
   ],
-  ['--page-size, --pagesize', '--per-page'],
-  [
-    '--selector, -l, --where, --id, --label, --folder, --regex',
+  '--page-size, --pagesize': ['--per-page'],
+  '--selector, -l, --where, --id, --label, --folder, --regex': [
     '--filter',
     hint`use -f FIELD=VALUE; see: ${imgctl('help', 'filters')}`,
   ],
-  ['--exclude, --not', '--filter', "use -f 'name!~WORD'"],
-  [
-    '--before, --older-than, --after, --newer-than',
+  '--exclude, --not': ['--filter', "use -f 'name!~WORD'"],
+  '--before, --older-than, --after, --newer-than': [
     '--filter',
     "use -f 'updated_on<30d', or -f 'updated_on>=30d' for newer ones",
   ],
-  ['--sort-by, --order-by, --order, --reverse, -r, --desc', '--sort'],
-  ['--fields, --field, --wide, --full', '--columns'],
-  ['--format, --csv, --yaml, --tsv, --table', '--output'],
-  ['--path', '--get', 'use --get path'],
-  ['--follow, --watch, -w, -f', '--wait'],
-  ['--async, --detach, -d', '--no-wait'],
-  ['-n, --simulate, --check', '--dry-run'],
-  [
-    '--overwrite, --force, --replace',
+  '--sort-by, --order-by, --order, --reverse, -r, --desc': ['--sort'],
+  '--fields, --field, --wide, --full': ['--columns'],
+  '--format, --csv, --yaml, --tsv, --table': ['--output'],
+  '--path': ['--get', 'use --get path'],
+  '--follow, --watch, -w, -f': ['--wait'],
+  '--async, --detach, -d': ['--no-wait'],
+  '-n, --simulate, --check': ['--dry-run'],
+  '--overwrite, --force, --replace': [
     '--on-conflict',
     'use --on-conflict replace; identical files are always skipped',
   ],
-  ['--transfers, --jobs, -j, --threads, --concurrency', '--parallel'],
-  ['--dest, --destination, --target, --bucket', '--to'],
-  ['--url, --server, --host, --hostname, --endpoint, --endpoint-url', '--base-url'],
-  ['--context, --account', '--profile'],
-  ['--max-time, --connect-timeout, --request-timeout', '--timeout'],
-  [
-    '--verbose, -v, --trace, --silent',
+  '--transfers, --jobs, -j, --threads, --concurrency': ['--parallel'],
+  '--dest, --destination, --target, --bucket': ['--to'],
+  '--url, --server, --host, --hostname, --endpoint, --endpoint-url': ['--base-url'],
+  '--context, --account': ['--profile'],
+  '--max-time, --connect-timeout, --request-timeout': ['--timeout'],
+  '--verbose, -v, --trace, --silent': [
     '--debug',
     'use --debug to trace requests, -q for less output, or -V for the version',
   ],
-  ['--no-color', '--color', 'use --color never'],
-];
+  '--no-color': ['--color', 'use --color never'],
+};

@@ -45,7 +45,7 @@ export function usageError(typed: TypedLine, stop: CommanderError | undefined): 
     case 'commander.conflictingOption': {
       // '-c, --columns <a,b>' cannot be used with option '--get <field>'
       const [one = '', other = ''] = first.match(/--[\w-]+/g) ?? [];
-      return incompatible(one, other);
+      return one && other ? incompatible(one, other) : misuse(path, first);
     }
     case 'commander.missingArgument':
       return misuse(path, first, missingHint(typed));
@@ -93,15 +93,9 @@ function meantCommand({ path, command, words, unknown }: TypedLine): Advice | un
   // imags list
   const names = command.subcommands?.filter(({ hidden }) => !hidden).map(({ name }) => name);
   const near = nearest(first, names ?? []);
-  if (near !== undefined) {
-    const below = findSubcommand(findSubcommand(command, near) ?? {}, second);
-    return hint`did you mean ${imgctl(...path, near, ...(below ? [below.name] : []))}?`;
-  }
-  // images lock web ubuntu
-  if (path.join(' ') !== 'images lock') return undefined;
-  const isShown = typed.every(({ mayShow }) => mayShow);
-  const [name = 'NAME', ...text] = isShown ? typed.map(({ text }) => text) : [];
-  return hint`use: ${imgctl('images', 'lock', 'add', name, ...(second && isShown ? text : ['TEXT']))}`;
+  if (near === undefined) return undefined;
+  const below = findSubcommand(findSubcommand(command, near) ?? {}, second);
+  return hint`did you mean ${imgctl(...path, near, ...(below ? [below.name] : []))}?`;
 }
 
 /** An option that the command does not have, with what a hint about it needs. */
