@@ -3,7 +3,10 @@
 import type { IssuedToken } from '../api/token-request.ts';
 import { ImgctlError } from '../errors.ts';
 
-/** Its times are by this machine's clock, milliseconds since the epoch. */
+/**
+ * Its times are by this machine's clock, milliseconds since the epoch; `receivedAt` is 0 if nobody
+ * knows the age of the token.
+ */
 export type CachedToken = Readonly<Pick<IssuedToken, 'token' | 'receivedAt' | 'expiresAt'>>;
 
 /** Token requests left until `resetsAt`, section 8 of service.md. Times as in CachedToken. */

@@ -129,8 +129,9 @@ export class FileStore implements TokenStore, MutexStore {
     return runUnderMutex(request, this);
   }
 
+  /** Does not call `reuse` during the wait: whoever stored a token releases the mutex at once. */
   whileHeld<Result>(
-    _reuse: () => Promise<Result | undefined>,
+    _reuse: TokenRequest<Result>['reuse'],
     run: (held: HeldMutex) => Promise<Result>,
   ): Promise<Result> {
     return withMutexIfPossible(this.limitFile, MUTEX_PATIENCE, this.#io, (assertHeld) =>

@@ -30,6 +30,7 @@ interface LimitedRequest {
   readonly ignoreLimit: boolean;
 }
 
+/** At both ends of a token request: `runWithin` before the mutex is taken, `send` under it. */
 export class RequestLimit {
   readonly #options: LimitOptions;
   /** The end of the limit for which this run has waited; 0 before. */
@@ -70,7 +71,7 @@ export class RequestLimit {
   /** Sleeps until `elapsed` is `end`, or until another process has stored a token to reuse. */
   async #sleepUntil<Result>(
     end: number,
-    reuse: () => Promise<Result | undefined>,
+    reuse: TokenRequest<Result>['reuse'],
   ): Promise<Result | undefined> {
     const { io } = this.#options;
     while (io.elapsed() < end) {

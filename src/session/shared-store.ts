@@ -75,10 +75,10 @@ export class SharedStore implements TokenStore, MutexStore {
   }
 
   /**
-   * Runs a request under the lock. If the store fails:
+   * Runs a request under the lock. What follows if Redis fails meanwhile:
    *
-   *     before the service is asked    the request starts again with the files
-   *     later, while it writes         the request goes on, and writes to the files
+   *     with the lock, or before the old refusal is read    the request starts again with the files
+   *     with the token, the limit or a new refusal          it goes on, with the files for these
    */
   async withTokenMutex<Result>(request: TokenRequest<Result>): Promise<Result> {
     const shared = await this.#try(() => runUnderMutex(request, this));
@@ -94,9 +94,9 @@ export class SharedStore implements TokenStore, MutexStore {
     await this.files.writeRefusal(refusal);
   }
 
-  /** Runs it under the lock, unless `reuse` finds something during the wait for the lock. */
+  /** Calls `run` under the lock, unless `reuse` finds something during the wait for the lock. */
   async whileHeld<Result>(
-    reuse: () => Promise<Result | undefined>,
+    reuse: TokenRequest<Result>['reuse'],
     run: (held: HeldMutex) => Promise<Result>,
   ): Promise<Result> {
     const owner = builtin('node:crypto').randomUUID();
@@ -119,7 +119,7 @@ export class SharedStore implements TokenStore, MutexStore {
   /** Waits for the lock. Returns undefined with the lock, or what `reuse` found meanwhile. */
   async #takeLock<Result>(
     owner: string,
-    reuse: () => Promise<Result | undefined>,
+    reuse: TokenRequest<Result>['reuse'],
   ): Promise<Result | undefined> {
     const io = this.#io;
     const started = io.elapsed();

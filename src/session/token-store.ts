@@ -34,7 +34,7 @@ export interface HeldMutex {
   writeToken(token: CachedToken): Promise<boolean>;
 }
 
-/** The same, and what the processes that wait for the mutex tell each other. */
+/** What a request gets: the held mutex, and what processes that wait for it tell each other. */
 export interface TokenMutex extends HeldMutex {
   /** The request of another process that was refused while this one waited for the mutex. */
   readonly refusal: Refusal | undefined;
@@ -48,11 +48,11 @@ export interface MutexStore {
   readRefusal(): Promise<Refusal | undefined> | Refusal | undefined;
   writeRefusal(refusal: Refusal): Promise<void>;
   /**
-   * Waits for the mutex, and holds it during `run`. A store whose waits are long may call `reuse`
-   * meanwhile, and return what that finds.
+   * Waits for the mutex, and holds it during `run`. A store may call `reuse` during the wait, and
+   * return what that finds.
    */
   whileHeld<Result>(
-    reuse: () => Promise<Result | undefined>,
+    reuse: TokenRequest<Result>['reuse'],
     run: (held: HeldMutex) => Promise<Result>,
   ): Promise<Result>;
 }

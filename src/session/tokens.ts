@@ -3,7 +3,8 @@
 // A token request goes through these functions, from the outside in. Each adds one thing:
 //
 //     renewOnce         tokens.ts           one request for all that need a token at once
-//     renew, login      tokens.ts           which token is reused, which password is sent
+//     reuseOrRequest    tokens.ts           which token of another process is used instead
+//     or login                              (login: none)
 //     runWithin         request-limit.ts    waits for the end of the limit, and starts again
 //     withTokenMutex    shared-store.ts     starts again with the files if the store fails
 //     runUnderMutex     token-store.ts      looks for the token or refusal of another process;
@@ -92,6 +93,15 @@ export class Tokens implements TokenSource {
     this.#limit = new RequestLimit(options);
   }
 
+  /**
+   * What a request to the service is sent with:
+   *
+   *     no token is known                 a new one
+   *     the token has some time left      that token
+   *     it has expired or soon will       a new one, or without a password that token
+   *     the same, and the new one is      that token, until the service refuses it, unless it
+   *     prevented by limit or network     has expired
+   */
   async current(): Promise<string> {
     const { store, io } = this.#options;
     if (this.#memory === undefined) {
@@ -101,8 +111,8 @@ export class Tokens implements TokenSource {
     }
     const token = this.#memory;
     if (token === undefined) return this.#renewOnce();
-    const isUsed = token.token === this.#unrenewed || !needsRenewal(token, io.now());
-    if (isUsed || !this.#canRenew) return token.token;
+    const mayRenew = this.#canRenew && token.token !== this.#unrenewed;
+    if (!mayRenew || !needsRenewal(token, io.now())) return token.token;
     try {
       return await this.#renewOnce();
     } catch (error) {
@@ -160,23 +170,28 @@ export class Tokens implements TokenSource {
   }
 
   get #canRenew(): boolean {
-    return this.#options.password !== undefined && this.#options.username !== undefined;
+    return this.#credentials !== undefined;
+  }
+
+  get #credentials(): Credentials | undefined {
+    const { username, password } = this.#options;
+    return username === undefined || password === undefined ? undefined : { username, password };
   }
 
   #renewOnce(): Promise<string> {
-    this.#renewal ??= this.#renew().finally(() => {
+    this.#renewal ??= this.#reuseOrRequest().finally(() => {
       this.#renewal = undefined;
     });
     return this.#renewal;
   }
 
-  async #renew(): Promise<string> {
-    const { username, password } = this.#options;
-    if (username === undefined || password === undefined) throw this.#notLoggedIn();
+  async #reuseOrRequest(): Promise<string> {
+    const credentials = this.#credentials;
+    if (credentials === undefined) throw this.#notLoggedIn();
     this.#memory = await this.#limit.runWithin({
       reuse: () => this.#readUsable(),
       run: async (mutex) => {
-        const { issued, use } = await this.#request(mutex, { username, password });
+        const { issued, use } = await this.#request(mutex, credentials);
         // After a logout, only this run goes on using its token.
         return use ?? issued;
       },
