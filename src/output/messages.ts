@@ -108,12 +108,14 @@ function formatMessage({ kind, content }: Message, format: ErrorFormat, mark?: s
     note: 'imgctl:',
     debug: `imgctl: ${style.faint('debug:')}`,
   };
-  const label = mark ?? labels[kind];
+  const label = `${mark ?? labels[kind]} `;
   const mayWrap = mark !== undefined || kind === 'error' || kind === 'warning';
   const { width = Number.POSITIVE_INFINITY } = mayWrap ? format : {};
-  // Colours of the label take no cells.
+  // Colours of the label take no cells. The label stays beside the first word, however long.
   const blank = '_'.repeat(stripVTControlCharacters(label).length);
-  const text = wrapWords(`${blank} ${message}`, width, '    ').join('\n').slice(blank.length);
+  const text = wrapWords(blank + message, width, '    ')
+    .join('\n')
+    .slice(blank.length);
   const lines = details.map((line) => `  ${wrapWords(line, width - 2, '  ').join('\n  ')}`);
   if (hint !== undefined) lines.push(`${style.hint('hint:')} ${hint}`);
   return [label + text, ...lines, ''].join('\n');

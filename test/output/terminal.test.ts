@@ -68,3 +68,10 @@ it('messages have a red name, a cyan hint, and a yellow word for a warning, but 
   expect(formatError(error, json)).not.toContain('\u001b');
   expect(formatNotice('warning', { message: 'w', hint: 'h' }, json)).not.toContain('\u001b');
 });
+
+it('a message keeps its mark beside a first word that is longer than the terminal is wide', () => {
+  const format = { json: false, debug: false, width: 20 };
+  const message = `${'a'.repeat(20)}.ova is invalid`;
+  const text = formatNotice('warning', { message }, format, '✗');
+  expect(text).toBe(`✗ ${'a'.repeat(20)}.ova\n    is invalid\n`);
+});
