@@ -86,29 +86,42 @@ export async function planPackages(
   onFile: (name: string) => void,
 ): Promise<PlannedPackage[]> {
   const byName = new Map<string, SharedFile>();
+  const compareOnce = async (file: LocalFile, owner: string) => {
+    const known = byName.get(file.name);
+    if (known) return known;
+    onFile(file.name);
+    const shared = await compareFirst(file, owner, transfer);
+    byName.set(file.name, shared);
+    return shared;
+  };
   const plan: PlannedPackage[] = [];
   for (const each of packages) {
     const files: PlannedFile[] = [];
-    try {
-      for (const file of each.files) {
-        let shared = byName.get(file.name);
-        if (!shared) {
-          onFile(file.name);
-          shared = await compareFirst(file, each.name, transfer);
-          byName.set(file.name, shared);
-        }
-        const { size, before } = shared;
-        const note = before.state === 'different' ? before.note : undefined;
-        const action = actionAfter(before, transfer);
-        files.push({ ...file, package: each.name, size, action, note, shared });
+    let error: ImgctlError | undefined;
+    for (const file of each.files) {
+      try {
+        const shared = await compareOnce(file, each.name);
+        files.push(planFile(file, each.name, shared, transfer));
+      } catch (thrown) {
+        if (!isOfPackage(thrown)) throw thrown;
+        // The other files are compared all the same: another package may replace them.
+        error ??= thrown;
       }
-      plan.push(asOne(each, files, transfer.storage.address));
-    } catch (error) {
-      if (!isOfPackage(error)) throw error;
-      plan.push({ ...each, files, error });
     }
+    plan.push(error ? { ...each, files, error } : asOne(each, files, transfer.storage.address));
   }
   return plan;
+}
+
+function planFile(
+  file: LocalFile,
+  owner: string,
+  shared: SharedFile,
+  transfer: TransferOptions,
+): PlannedFile {
+  const { size, before } = shared;
+  const note = before.state === 'different' ? before.note : undefined;
+  return { ...file, package: owner, size, action: actionAfter(before, transfer), note, shared };
 }
 
 function actionAfter({ state }: Comparison, { onConflict }: TransferOptions): Action {

@@ -30,7 +30,7 @@ it.each<[FileCase, FileCase, 'failed' | 'conflict', 'fail' | 'replace', readonly
   const [descriptor, disk, code, onConflict, names] = row;
   const files = [fileOf('a.vmdk', disk), fileOf('db.ovf', descriptor)];
   const error = new ImgctlError(code, 'it failed');
-  const failed = new Map([[{ name: 'db.ovf', verify: async () => {}, files }, error]]);
-  const broken = brokenPackages(failed, { onConflict });
+  const incomplete = new Map([[{ name: 'db.ovf', verify: async () => {}, files }, error]]);
+  const broken = brokenPackages(incomplete, { onConflict });
   expect(broken).toEqual(new Map(names.length > 0 ? [['db.ovf', names]] : []));
 });

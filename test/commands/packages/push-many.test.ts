@@ -182,16 +182,28 @@ describe('push of several packages', () => {
     },
   );
 
-  it.each([0, 1])('syncs none if a failed one, in place %i, has a replaced disk', async (place) => {
-    const { push, work, folder } = await createUser('file');
-    const good = writeOvf(work, 'db');
-    const bad = copyOvf(good, 'bad', (manifest) => manifest.replace(/.{9}$/m, '012345678'));
-    for (const name of ['db-disk1.vmdk', 'bad.ovf']) writeFileSync(path.join(folder, name), 'old');
-    const files = [good];
-    files.splice(place, 0, bad);
-    const result = await push(`${FAST} --on-conflict replace`, files);
-    expect(result).toMatchObject({ exitCode: 1, syncs: 0 });
-    expect(result.stderr).toContain('error: bad.ovf failed after these files became visible: db-');
+  it.each([
+    ['failed before it', ['bad', 'db'], 'damage'],
+    ['failed after it', ['db', 'bad'], 'damage'],
+    ['was left out of a full storage', ['db', 'large', 'bad'], 'full'],
+    ['changed after its check', ['db', 'bad'], 'change'],
+  ])('syncs none if one replaced a disk of another that %s', async (_what, order, flaw) => {
+    let change = () => {};
+    // db.ovf has four files.
+    const faults = flaw === 'full' ? ['PUT /upload/*=507,every=5'] : [];
+    const user = await storageUser('dav', faults, () => change());
+    mkdirSync(user.folder, { recursive: true });
+    const db = writeOvf(user.work, 'db');
+    const damage = (manifest: string) => manifest.replace(/.{9}$/m, '012345678');
+    const bad = copyOvf(db, 'bad', flaw === 'damage' ? damage : undefined);
+    if (flaw === 'change') change = () => writeFileSync(bad, 'changed');
+    const files: Record<string, string> = { db, bad, large: writeOva(user.work, 'large') };
+    for (const name of ['db-disk1.vmdk', 'bad.ovf'])
+      writeFileSync(path.join(user.folder, name), 'old');
+    const given = order.map((name) => files[name]).join(' ');
+    const { stderr, exitCode } = await user.imgctl(`push ${given} ${FAST} --on-conflict replace`);
+    expect(stderr).toContain('error: bad.ovf failed after these files became visible: db-');
+    expect({ exitCode, syncs: user.syncs() }).toEqual({ exitCode: 1, syncs: 0 });
   });
 });
 

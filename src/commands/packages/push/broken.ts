@@ -4,7 +4,7 @@ import { hasCode } from '../../../errors.ts';
 import type { PlannedFile, PlannedPackage, TransferOptions } from '../../../upload/transfer.ts';
 
 /**
- * Returns the failed packages that a sync would read by half, and the names of their files that
+ * Returns the incomplete packages that a sync would read by half, and the names of their files that
  * others see or may see:
  *
  *     descriptor    | disks                     | read by half
@@ -13,17 +13,18 @@ import type { PlannedFile, PlannedPackage, TransferOptions } from '../../../uplo
  *     stored before | one that is replaced      | yes: the old descriptor with a new disk
  *     stored before | only new ones are visible | no: the old descriptor does not name them
  *     not stored    | any                       | no: no descriptor names them
+ *     not compared  | one that is replaced      | yes: the descriptor may be stored
  *     another push has replaced one of the two  | yes: they may be of two pushes
  *
  * `db.ovf` was stored. Its `disk.vmdk` is replaced, then the response for the new `db.ovf` is lost:
  * `db.ovf` is broken, with `disk.vmdk` and `db.ovf (perhaps)`.
  */
 export function brokenPackages(
-  failed: ReadonlyMap<PlannedPackage, unknown>,
+  incomplete: ReadonlyMap<PlannedPackage, unknown>,
   { onConflict }: Pick<TransferOptions, 'onConflict'>,
 ): ReadonlyMap<string, readonly string[]> {
   const broken = new Map<string, readonly string[]>();
-  for (const [{ name, files }, error] of failed) {
+  for (const [{ name, files }, error] of incomplete) {
     const isConflict = hasCode(error, 'conflict');
     // Nothing was overwritten then: another push, or a folder, has the name of a file in doubt.
     const isDoubted = isConflict && onConflict !== 'replace';
@@ -33,18 +34,18 @@ export function brokenPackages(
     const hasRival = isConflict && onConflict === 'replace' && visible.length > 0;
     // The descriptor has the name of the package.
     const descriptor = files.find((file) => file.name === name);
-    if (hasRival || (descriptor && isReadByHalf(descriptor, visible)))
+    if (hasRival || isReadByHalf(descriptor, visible))
       broken.set(name, visible.map(describeVisible));
   }
   return broken;
 }
 
 /** @param visible the files of the package that others see or may see */
-function isReadByHalf(descriptor: PlannedFile, visible: readonly PlannedFile[]): boolean {
-  if (visible.includes(descriptor)) return true;
-  const wasStored = descriptor.shared.before.state !== 'absent';
+function isReadByHalf(descriptor: PlannedFile | undefined, visible: readonly PlannedFile[]) {
+  if (descriptor && visible.includes(descriptor)) return true;
+  const mayBeStored = descriptor?.shared.before.state !== 'absent';
   // An earlier package that shares the disk may have replaced it.
-  return wasStored && visible.some(({ shared }) => shared.before.state === 'different');
+  return mayBeStored && visible.some(({ shared }) => shared.before.state === 'different');
 }
 
 function describeVisible({ name, shared }: PlannedFile): string {

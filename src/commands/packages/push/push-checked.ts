@@ -66,9 +66,9 @@ async function finish(
   options: PushOptions,
 ): Promise<Result> {
   const { output, batch } = job;
-  const { complete, failed, fatal } = outcome;
+  const { complete, incomplete, fatal } = outcome;
   const { sync } = options;
-  const broken = brokenPackages(failed, pushed.transfer);
+  const broken = brokenPackages(incomplete, pushed.transfer);
   for (const [name, files] of broken) {
     const message = `${name} failed after these files became visible: ${files.join(', ')}`;
     context.tell({ kind: 'failure', message });

@@ -16,8 +16,8 @@ import type { PackageBatch } from '../package-batch.ts';
 export class UploadOutcome {
   /** The packages that the storage has as a whole, or that were skipped. */
   readonly complete: PlannedPackage[] = [];
-  /** The packages whose upload failed, and why. */
-  readonly failed = new Map<PlannedPackage, unknown>();
+  /** The other packages, each with the error of its upload; undefined if it was not tried. */
+  readonly incomplete = new Map<PlannedPackage, unknown>();
   /** How many packages were left out because the storage is full. */
   untried = 0;
   /** The error that ended the uploads, as it concerns all packages. */
@@ -62,18 +62,20 @@ export async function uploadAll(
   // What cannot be removed now does no harm, and an error of the storage shows up below.
   if (!dryRun) await storage.removeDeadParts(false).catch(() => {});
   let isFull = false;
-  for (const planned of plan.filter(({ error }) => error === undefined)) {
+  for (const planned of plan) {
     // A file that several packages share is sent with the first of them.
     const each = withoutSent(planned);
-    if (isFull && each.files.some(isSent)) {
-      outcome.untried += 1;
+    const isLeftOut = isFull && each.files.some(isSent);
+    if (planned.error || isLeftOut) {
+      outcome.incomplete.set(each, undefined);
+      if (!planned.error) outcome.untried += 1;
       continue;
     }
     try {
       await transferWithProgress(context, each, transfer);
       outcome.complete.push(each);
     } catch (error) {
-      outcome.failed.set(each, error);
+      outcome.incomplete.set(each, error);
       if (hasCode(error, 'storage-full')) isFull = true;
       else if (!isOfPackage(error)) {
         outcome.fatal = error;
