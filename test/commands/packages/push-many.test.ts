@@ -432,7 +432,7 @@ describe('push --sync-if-sent', () => {
     const mark = path.join(env.IMGCTL_CONFIG_DIR ?? '', `synced.${'0'.repeat(16)}.json`);
     mkdirSync(mark);
     const text =
-      /imgctl: cannot remove .*json: .*\nhint: remove it: a later push --sync-if-sent would/;
+      /imgctl: cannot remove .*json: ERR_FS_EISDIR\nhint: remove it: a later push --sync-if-sent would/;
     expect(await push('--no-sync', files.slice(0, 1))).toMatchObject(failed(1, text));
     expect(stored()).toEqual([]);
   });

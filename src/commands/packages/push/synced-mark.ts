@@ -2,7 +2,7 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { attempt, errorReason, ImgctlError, tryOr } from '../../../errors.ts';
+import { errorReason, ImgctlError, tryOr } from '../../../errors.ts';
 import { type AssertHeld, readOwnFile, replaceFile } from '../../../files/atomic-file.ts';
 import { keyedFile } from '../../../files/paths.ts';
 
@@ -34,11 +34,13 @@ export function syncedMark(
       if (directory === undefined) return;
       const names = tryOr(() => fs.readdirSync(directory), []).filter((name) => MARKS.test(name));
       for (const mark of names.map((name) => path.join(directory, name))) {
-        const { error: cause } = attempt(() => fs.rmSync(mark, { force: true }));
-        if (!cause) continue;
-        const message = `cannot remove ${mark}: ${errorReason(cause)}`;
-        const advice = 'remove it: a later push --sync-if-sent would skip the sync';
-        throw new ImgctlError('failed', message, { facts: advice, cause });
+        try {
+          fs.rmSync(mark, { force: true });
+        } catch (cause) {
+          const message = `cannot remove ${mark}: ${errorReason(cause)}`;
+          const advice = 'remove it: a later push --sync-if-sent would skip the sync';
+          throw new ImgctlError('failed', message, { facts: advice, cause });
+        }
       }
     },
     /** Writes a pending mark before a submit. @throws an error with the reason */
@@ -46,7 +48,7 @@ export function syncedMark(
       if (file === undefined) throw new Error('no home directory');
       await replaceFile(file, pending, { assertHeld });
     },
-    /** Writes a pending mark after a sync without errors. @throws an error with the reason */
+    /** Makes a pending mark whole after a sync without errors. @throws an error with the reason */
     async complete(assertHeld: AssertHeld) {
       // Otherwise, a push to another address of the storage made a file visible meanwhile.
       if (file !== undefined && has(pending)) await replaceFile(file, text, { assertHeld });
