@@ -2,9 +2,9 @@
 
 import { hasCode, ImgctlError } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
-import { type Dav, findFile, propfind, requireSize, sendChecked } from './dav-folder.ts';
+import { type Dav, findFile, propfind, sendChecked } from './dav-folder.ts';
 import { REFUSALS } from './requests.ts';
-import { conflict, isRival, type Published, replacedError } from './storage.ts';
+import { arrivedWrong, conflict, isRival, type Published, replacedError } from './storage.ts';
 
 const PASS_HOST =
   'a proxy in front of the server must pass Host on; nginx: proxy_set_header Host $http_host';
@@ -39,7 +39,8 @@ type Move =
  *     failed            | there | (not looked at)       | refused
  *     lost              | there | (not looked at)       | throws its error
  *     moved             | there | (not looked at)       | throws: not renamed
- *     any other         | gone  | none, or another size | throws: wrong size
+ *     any other         | gone  | none                  | throws: it is gone
+ *     any other         | gone  | another size          | conflict
  *     any other         | gone  | another ETag          | conflict: a move may change an ETag
  *     any other         | gone  | same ETag             | visible
  *     moved             | gone  | no ETags              | visible
@@ -61,10 +62,12 @@ export async function publishPart(
   // Servers check and move in two steps: another push may still move its file over this one.
   if (!replace && (await mayHaveRival(dav, part)))
     await dav.clock.sleep(RIVAL_PAUSE, dav.clock.signal);
-  const { etag, text } = await requireSize(dav, name, name, sent.size);
+  const file = await findFile(dav, name);
+  if (!file) throw arrivedWrong(name, 'it is gone');
+  const { size, etag, text } = file;
   // The part may have been removed instead of moved.
   const mayBeOld = replace && move.kind !== 'moved' && etag === '';
-  if (etag !== sent.etag || mayBeOld)
+  if (size !== sent.size || etag !== sent.etag || mayBeOld)
     return { kind: 'conflict', error: replacedError(name, dav.address, replace) };
   // No proof, since only the size was checked: the next push compares the content.
   return { kind: 'visible', stored: { text, isProof: false } };

@@ -226,10 +226,21 @@ const weakForParts = (target: string) => `${/partial$/.test(target) ? 'W/' : ''}
 const byPath = (target: string) => `"${target}"`;
 
 it.each([
-  ['replace', 'web.ova failed: another file replaced it\nhint: run the command again'],
-  ['fail', 'already has a different web.ova'],
-])('push --on-conflict %s says that another push replaced its file', async (action, text) => {
-  const { start } = await pushTo(undefined, byPath);
+  [
+    'replace',
+    'with another ETag',
+    'web.ova failed: another file replaced it\nhint: run the command again',
+  ],
+  ['fail', 'with another ETag', 'already has a different web.ova'],
+  ['fail', 'of 5 bytes', 'already has a different web.ova'],
+])('push --on-conflict %s says that another file %s replaced its own', async (...row) => {
+  const [action, what, text] = row;
+  let isMoved = false;
+  const { start } = await pushTo(({ method, target }) => {
+    isMoved ||= method === 'MOVE';
+    const isOther = isMoved && what === 'of 5 bytes' && target === '/bucket/web.ova';
+    return isOther && shown(target, '5');
+  }, byPath);
   expect(await start(`--no-sync --on-conflict ${action}`).ended).toEqual(failed(1, text));
 });
 
