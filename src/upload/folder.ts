@@ -99,6 +99,8 @@ async function writePart(folder: Folder, name: string, file: UploadSource, onByt
   try {
     const digest = await writeAll(folder, handle, file, onBytes);
     const part = { path: partPath, digest, stats: await handle.stat({ bigint: true }) };
+    // Shares report only now that they are full.
+    await handle.close();
     const written = await digestOf(folder, readFileChunks(partPath)).catch((error: unknown) => {
       if (isMissing(error)) throw arrivedWrong(name, 'its part is gone');
       throw error;
@@ -110,7 +112,7 @@ async function writePart(folder: Folder, name: string, file: UploadSource, onByt
     await discard().catch(() => {});
     return fail(error);
   } finally {
-    await handle.close();
+    await handle.close().catch(() => {});
   }
 }
 
@@ -211,8 +213,8 @@ async function flushFolder(folder: string): Promise<void> {
 function folderError(root: string, address: string, cause: unknown): ImgctlError {
   if (cause instanceof ImgctlError) return cause;
   const reason = errorReason(cause);
-  if (FULL.includes(errorCode(cause))) return storageFull(address, reason, cause);
-  if (errorCode(cause) === 'EFBIG') return fileTooLarge(address, reason, cause);
+  if (FULL.includes(errorCode(cause))) return storageFull(address, reason, { cause });
+  if (errorCode(cause) === 'EFBIG') return fileTooLarge(address, reason, { cause });
   if (isMissing(cause)) {
     const message = `folder ${root} does not exist`;
     const advice = 'check its path, and that it is mounted';

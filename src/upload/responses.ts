@@ -109,8 +109,8 @@ export function storageError(response: HttpResponse, meaning = response.status):
   const when = wait === undefined ? 'later' : describeLater(receivedAt + wait, receivedAt);
   const words = wordsOf(response);
   const about = words === '' ? `${status}` : `${status}: ${words}`;
-  if (meaning === 507) return storageFull(host, about);
-  if (meaning === 413) return fileTooLarge(host, about);
+  if (meaning === 507) return storageFull(host, about, { status });
+  if (meaning === 413) return fileTooLarge(host, about, { status });
   const refusals: Readonly<Record<number, Refusal>> = {
     401: credentialsRefused(host, headers['www-authenticate']),
     403: ['not-permitted', `${host} does not permit ${method} ${pathname}`, CHECK_SETTINGS],

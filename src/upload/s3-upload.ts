@@ -34,7 +34,8 @@ interface Upload {
 
 /** Continues an upload of this file that was interrupted, or starts one. */
 export async function openUpload(s3: S3, name: string, file: UploadSource): Promise<Upload> {
-  for (const id of await listUploads(s3, name)) {
+  const ids = await listUploads(s3, name);
+  for (const id of ids.slice(-MAX_UPLOADS)) {
     const etags = await readParts(s3, name, id, file);
     const upload = { s3, name, id, file, etags, isEncrypted: false };
     // Its other parts may still be under way, from another machine: they are the same.
@@ -80,7 +81,7 @@ async function listUploads(s3: S3, name: string): Promise<string[]> {
   // Without permission to list uploads, none is continued.
   for await (const textIn of listItems(s3, 'Upload', { query }, [403, 405, 501]))
     if (textIn('Key') === key) ids.push(textIn('UploadId'));
-  return ids.filter((id) => id !== '').slice(-MAX_UPLOADS);
+  return ids.filter((id) => id !== '');
 }
 
 async function startUpload(s3: S3, name: string): Promise<string> {

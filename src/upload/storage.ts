@@ -1,7 +1,7 @@
 // The interface of a storage that takes uploads; names of parts, and the errors of all storages.
 
 import { randomBytes } from 'node:crypto';
-import { ImgctlError } from '../errors.ts';
+import { type ErrorDetails, ImgctlError } from '../errors.ts';
 import { shortDigest } from '../files/paths.ts';
 import type { HttpEvent } from '../http/message.ts';
 import type { Clock, System } from '../io.ts';
@@ -159,19 +159,22 @@ export function notAFile(name: string, address: string): ImgctlError {
   return new ImgctlError('conflict', message, { facts: advice });
 }
 
-export function storageFull(address: string, reason: string, cause?: unknown): ImgctlError {
+/** What made a storage refuse a file: the error of a system call, or the status of a response. */
+type RefusedBy = Pick<ErrorDetails, 'cause' | 'status'>;
+
+export function storageFull(address: string, reason: string, by: RefusedBy): ImgctlError {
   const advice = 'free space or raise the quota, then run the command again';
   const message = `${address} is full (${reason})`;
-  return new ImgctlError('storage-full', message, { facts: advice, cause });
+  return new ImgctlError('storage-full', message, { facts: advice, ...by });
 }
 
 /** One file is too large for a storage that has room for others. */
 export class FileTooLargeError extends ImgctlError {}
 
-export function fileTooLarge(address: string, reason: string, cause?: unknown): ImgctlError {
+export function fileTooLarge(address: string, reason: string, by: RefusedBy): ImgctlError {
   const advice = 'ask the administrators of the storage to raise its limit';
   const message = `${address} does not accept files of this size (${reason})`;
-  return new FileTooLargeError('failed', message, { facts: advice, cause });
+  return new FileTooLargeError('failed', message, { facts: advice, ...by });
 }
 
 /** @param what differs, such as `its size is 3 bytes` */

@@ -423,16 +423,17 @@ describe('push to an S3 storage', () => {
     },
   );
 
-  it('that has an upload without parts gets a new one', async () => {
+  it('that has uploads without parts gets a new one, and then loses them', async () => {
+    const upload = (id: number) =>
+      `<Upload><Key>web.ova</Key><UploadId>old${id}</UploadId></Upload>`;
+    const uploads = Array.from({ length: 21 }, (_, id) => upload(id));
     const { push, requests } = await pushTo({
-      list: ({ url: { searchParams } }) =>
-        searchParams.has('uploadId')
-          ? ''
-          : '<Upload><Key>web.ova</Key><UploadId>7</UploadId></Upload>',
+      list: ({ url: { searchParams } }) => (searchParams.has('uploadId') ? '' : uploads.join('')),
     });
     await push();
     const posts = requests.filter(({ method }) => method === 'POST');
     expect(posts.filter(({ url }) => url.searchParams.has('uploads'))).toHaveLength(1);
+    expect(requests.filter(({ method }) => method === 'DELETE')).toHaveLength(uploads.length);
   });
 
   it('does not continue an upload that has a part of another file', async () => {
