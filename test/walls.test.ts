@@ -3,8 +3,9 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ALL_GLOBAL_OPTIONS } from '../src/cli/command.ts';
-import { optionName, UNLISTED } from '../src/cli/declarations.ts';
+import { UNLISTED } from '../src/cli/declarations.ts';
+import { ALL_GLOBAL_OPTIONS } from '../src/cli/global-options.ts';
+import { optionName } from '../src/cli/option-values.ts';
 import { COMMANDS } from '../src/commands/index.ts';
 import { SETTING_KEYS } from '../src/config/definitions.ts';
 import { leavesOf } from './support/commands.ts';

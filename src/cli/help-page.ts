@@ -8,7 +8,6 @@ import { loadStyle } from '../output/terminal.ts';
 import { wrapWords } from '../output/text.ts';
 import { nearest } from '../spelling.ts';
 import { shorten } from '../words.ts';
-import { ALL_GLOBAL_OPTIONS } from './command.ts';
 import {
   type Block,
   type CommandDeclaration,
@@ -16,6 +15,7 @@ import {
   type Term,
   UNLISTED,
 } from './declarations.ts';
+import { ALL_GLOBAL_OPTIONS } from './global-options.ts';
 import { PAGES, TOPIC_NAMES, TOPICS } from './topics.ts';
 
 const GLOBAL_FLAGS = ALL_GLOBAL_OPTIONS.map(({ flags }) => flags.split(/[ ,]/, 1)[0]).join(', ');

@@ -11,8 +11,8 @@ import {
 } from '../output/formats.ts';
 import { FIELDS } from '../query/fields.ts';
 import { describeHiddenWords } from '../query/find-versions.ts';
-import { ALL_GLOBAL_OPTIONS } from './command.ts';
 import { type Block, lines, optionTerm, shell, type Term, terms } from './declarations.ts';
+import { ALL_GLOBAL_OPTIONS } from './global-options.ts';
 
 export const TOPICS = [
   { name: 'options', summary: 'options of every command' },

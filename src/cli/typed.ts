@@ -5,7 +5,6 @@ import path from 'node:path';
 import { ImgctlError } from '../errors.ts';
 import { FIELDS } from '../query/fields.ts';
 import { shellQuote } from '../words.ts';
-import { ALL_GLOBAL_OPTIONS } from './command.ts';
 import {
   type CommandDeclaration,
   commandNames,
@@ -14,6 +13,7 @@ import {
   type OptionDeclaration,
   takesSearchWords,
 } from './declarations.ts';
+import { ALL_GLOBAL_OPTIONS } from './global-options.ts';
 
 /** A word before `--`, or a part of it: `--filter=a` is an option and a value. */
 export interface TypedWord {

@@ -7,7 +7,6 @@ import { ImgctlError } from '../errors.ts';
 import { type Facts, hint, imgctl } from '../facts.ts';
 import { nearest } from '../spelling.ts';
 import { counted, shorten } from '../words.ts';
-import { ALL_GLOBAL_OPTIONS } from './command.ts';
 import {
   argumentTerm,
   type CommandDeclaration,
@@ -17,6 +16,7 @@ import {
   type OptionDeclaration,
   takesSearchWords,
 } from './declarations.ts';
+import { ALL_GLOBAL_OPTIONS } from './global-options.ts';
 import { guess, guessOption, withValue } from './guesses.ts';
 import type { TypedLine, TypedWord, UnknownOption } from './typed.ts';
 

@@ -2,8 +2,8 @@
 
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
-import { option, type Parsed } from '../cli/command.ts';
-import { defaultsOf } from '../cli/declarations.ts';
+import { option, type Parsed } from '../cli/declare.ts';
+import { defaultsOf } from '../cli/option-values.ts';
 import { readCertificates, requireUploadTarget } from '../config/addresses.ts';
 import { findPaths } from '../config/paths.ts';
 import type { Settings } from '../config/settings.ts';

@@ -1,8 +1,8 @@
 // The advice for what people type who know other tools, straight from its tables.
 
 import { expect, it } from 'vitest';
-import { ALL_GLOBAL_OPTIONS } from '../../src/cli/command.ts';
 import { flagsOf } from '../../src/cli/declarations.ts';
+import { ALL_GLOBAL_OPTIONS } from '../../src/cli/global-options.ts';
 import { GUESSES, RENAMED } from '../../src/cli/guesses.ts';
 import { hintText } from '../../src/cli/hints.ts';
 import { NO_CONFIG } from '../../src/config/config-file.ts';

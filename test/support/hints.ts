@@ -3,7 +3,8 @@
 import { appendFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { readCommandLine } from '../../src/cli/command-line.ts';
-import { type CommandDeclaration, optionName } from '../../src/cli/declarations.ts';
+import type { CommandDeclaration } from '../../src/cli/declarations.ts';
+import { optionName } from '../../src/cli/option-values.ts';
 import { readTyped } from '../../src/cli/typed.ts';
 import { COMMANDS } from '../../src/commands/index.ts';
 import { NO_CONFIG, readConfigFile } from '../../src/config/config-file.ts';

@@ -2,7 +2,7 @@
 
 import { MAX_PAGES } from '../../api/images.ts';
 import { statusError } from '../../api/responses.ts';
-import { argument, command, option, type Parsed, SERVICE_CODES } from '../../cli/command.ts';
+import { argument, command, option, type Parsed, SERVICE_CODES } from '../../cli/declare.ts';
 import type { Context } from '../../context.ts';
 import { hasCode, ImgctlError } from '../../errors.ts';
 import { hint, setting } from '../../facts.ts';

@@ -1,8 +1,8 @@
 // imgctl help and imgctl version: print a help page and the version.
 
 import { version as programVersion } from '../../../package.json';
-import { argument, command } from '../../cli/command.ts';
 import type { CommandDeclaration } from '../../cli/declarations.ts';
+import { argument, command } from '../../cli/declare.ts';
 import { oneValue } from '../../cli/result.ts';
 import { column } from '../../output/columns.ts';
 

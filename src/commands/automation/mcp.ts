@@ -2,8 +2,9 @@
 
 import { setMaxListeners } from 'node:events';
 import { version } from '../../../package.json';
-import { command, option } from '../../cli/command.ts';
-import { type CommandDeclaration, defaultsOf, lines, terms } from '../../cli/declarations.ts';
+import { type CommandDeclaration, lines, terms } from '../../cli/declarations.ts';
+import { command, option } from '../../cli/declare.ts';
+import { defaultsOf } from '../../cli/option-values.ts';
 import { readResult } from '../../cli/result.ts';
 import { Given } from '../../config/settings.ts';
 import { Context } from '../../context.ts';

@@ -1,6 +1,6 @@
 // imgctl token: prints a valid access token for other programs.
 
-import { command, SERVICE_CODES } from '../../cli/command.ts';
+import { command, SERVICE_CODES } from '../../cli/declare.ts';
 import { oneValue, type Result } from '../../cli/result.ts';
 import type { Context } from '../../context.ts';
 import { column } from '../../output/columns.ts';

@@ -1,6 +1,5 @@
 // imgctl __complete: prints completions for the cursor of a shell; never contacts the service.
 
-import { argument, command } from '../../cli/command.ts';
 import {
   type CommandDeclaration,
   flagsOf,
@@ -8,6 +7,7 @@ import {
   type OptionDeclaration,
   optionTerm,
 } from '../../cli/declarations.ts';
+import { argument, command } from '../../cli/declare.ts';
 import {
   type Candidate,
   type Candidates,

@@ -2,8 +2,8 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { argument, command } from '../../cli/command.ts';
 import { shell } from '../../cli/declarations.ts';
+import { argument, command } from '../../cli/declare.ts';
 import type { Result } from '../../cli/result.ts';
 import { choice } from '../../config/values.ts';
 import type { Context } from '../../context.ts';

@@ -1,8 +1,8 @@
 // imgctl config: shows and changes the settings of a profile.
 
 import { parseChoice } from '../../choices.ts';
-import { argument, command, GET_OPTION, option } from '../../cli/command.ts';
 import { type CommandDeclaration, terms } from '../../cli/declarations.ts';
+import { argument, command, GET_OPTION, option } from '../../cli/declare.ts';
 import { guess } from '../../cli/guesses.ts';
 import { oneValue, type Result } from '../../cli/result.ts';
 import { suggestRows, suggestValue } from '../../cli/suggestions.ts';

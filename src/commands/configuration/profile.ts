@@ -1,8 +1,8 @@
 // imgctl profile: lists, selects and deletes profiles.
 
 import { suggest } from '../../choices.ts';
-import { argument, command } from '../../cli/command.ts';
 import type { CommandDeclaration } from '../../cli/declarations.ts';
+import { argument, command } from '../../cli/declare.ts';
 import type { Result } from '../../cli/result.ts';
 import { suggestProfiles } from '../../cli/suggestions.ts';
 import { type ConfigFile, changeConfigFile, DEFAULT_PROFILE } from '../../config/config-file.ts';

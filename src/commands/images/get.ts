@@ -5,7 +5,7 @@ import { parseId } from '../../api/responses.ts';
 import type { ReceivedImage } from '../../api/types.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
 import { AmbiguousError } from '../../catalogue/newest.ts';
-import { argument, command, option, type Parsed, SERVICE_CODES } from '../../cli/command.ts';
+import { argument, command, option, type Parsed, SERVICE_CODES } from '../../cli/declare.ts';
 import type { Result } from '../../cli/result.ts';
 import { findPaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';

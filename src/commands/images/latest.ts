@@ -13,7 +13,7 @@ import {
   selectionOf,
   withoutUnsure,
 } from '../../catalogue/newest.ts';
-import { command, option, type Parsed, SERVICE_CODES } from '../../cli/command.ts';
+import { command, option, type Parsed, SERVICE_CODES } from '../../cli/declare.ts';
 import type { Result } from '../../cli/result.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';

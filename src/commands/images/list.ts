@@ -3,7 +3,7 @@
 import type { ReceivedImage } from '../../api/types.ts';
 import { numberedPage } from '../../catalogue/numbered-page.ts';
 import type { ListEnd } from '../../catalogue/service-list.ts';
-import { command, option, type Parsed, SERVICE_CODES } from '../../cli/command.ts';
+import { command, option, type Parsed, SERVICE_CODES } from '../../cli/declare.ts';
 import type { Result, Rows } from '../../cli/result.ts';
 import { findPaths } from '../../config/paths.ts';
 import { wholeNumber } from '../../config/values.ts';

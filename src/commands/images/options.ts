@@ -1,6 +1,6 @@
 // What the commands for images share: their columns, options and the query.
 
-import { argument, GET_OPTION, option, type Parsed, settingOption } from '../../cli/command.ts';
+import { argument, GET_OPTION, option, type Parsed, settingOption } from '../../cli/declare.ts';
 import { type Candidates, suggestWords, type Typing } from '../../cli/suggestions.ts';
 import { duration, MAX_AGE, wholeNumber } from '../../config/values.ts';
 import { type Column, column, namesOf } from '../../output/columns.ts';

@@ -2,7 +2,7 @@
 
 import path from 'node:path';
 import { formatSnapshot } from '../../catalogue/snapshot.ts';
-import { argument, command, SERVICE_CODES } from '../../cli/command.ts';
+import { argument, command, SERVICE_CODES } from '../../cli/declare.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import { replaceUserFile, requireReplaceable } from '../../files/user-file.ts';

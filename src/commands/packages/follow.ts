@@ -1,7 +1,7 @@
 // Follows a sync request until it finishes.
 
 import type { SyncId, SyncRequest } from '../../api/sync-requests.ts';
-import { option, type Parsed } from '../../cli/command.ts';
+import { option, type Parsed } from '../../cli/declare.ts';
 import { duration, parseDuration, type Value } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { hasCode, ImgctlError } from '../../errors.ts';

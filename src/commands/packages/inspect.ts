@@ -1,6 +1,6 @@
 // imgctl inspect: shows the contents of local OVA and OVF packages.
 
-import { command } from '../../cli/command.ts';
+import { command } from '../../cli/declare.ts';
 import type { Result, Rows } from '../../cli/result.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';

@@ -2,7 +2,7 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { argument } from '../../cli/command.ts';
+import { argument } from '../../cli/declare.ts';
 import type { Context } from '../../context.ts';
 import { cannotRead, hasCode, ImgctlError, isMissing } from '../../errors.ts';
 import { type Facts, hint, imgctl } from '../../facts.ts';

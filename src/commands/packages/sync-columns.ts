@@ -1,7 +1,7 @@
 // The options and columns that sync, sync-status and push share.
 
-import { option } from '../../cli/command.ts';
 import type { OptionDeclaration } from '../../cli/declarations.ts';
+import { option } from '../../cli/declare.ts';
 import { column } from '../../output/columns.ts';
 import type { OutputOptions } from '../../output/output.ts';
 import { POLL_OPTIONS } from './follow.ts';

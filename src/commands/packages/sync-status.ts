@@ -7,7 +7,7 @@ import {
   option,
   type Parsed,
   SERVICE_CODES,
-} from '../../cli/command.ts';
+} from '../../cli/declare.ts';
 import type { Result } from '../../cli/result.ts';
 import { type Suggest, suggestRows } from '../../cli/suggestions.ts';
 import { requireBaseUrl } from '../../config/addresses.ts';

@@ -1,6 +1,6 @@
 // imgctl sync: submits an image sync request, and follows it with --wait.
 
-import { command, GET_OPTION, option, type Parsed, SERVICE_CODES } from '../../cli/command.ts';
+import { command, GET_OPTION, option, type Parsed, SERVICE_CODES } from '../../cli/declare.ts';
 import type { Result } from '../../cli/result.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';

@@ -1,6 +1,6 @@
 // imgctl validate: lists everything that is wrong with local OVA and OVF packages.
 
-import { command, GET_OPTION, option, type Parsed } from '../../cli/command.ts';
+import { command, GET_OPTION, option, type Parsed } from '../../cli/declare.ts';
 import type { Result, Rows } from '../../cli/result.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';

@@ -2,8 +2,9 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { command } from '../../cli/command.ts';
-import { type CommandDeclaration, defaultsOf } from '../../cli/declarations.ts';
+import type { CommandDeclaration } from '../../cli/declarations.ts';
+import { command } from '../../cli/declare.ts';
+import { defaultsOf } from '../../cli/option-values.ts';
 import { showResult } from '../../cli/result.ts';
 import { Context } from '../../context.ts';
 import type { Emulator } from '../../emulator/emulator.ts';

@@ -1,14 +1,8 @@
 // imgctl login: requests a token with what was given or typed, and saves the login in the profile.
 
 import type { IssuedToken } from '../../api/token-request.ts';
-import {
-  BASE_URL_OPTION,
-  command,
-  option,
-  type Parsed,
-  SERVICE_CODES,
-  settingOption,
-} from '../../cli/command.ts';
+import { command, option, type Parsed, SERVICE_CODES, settingOption } from '../../cli/declare.ts';
+import { BASE_URL_OPTION } from '../../cli/global-options.ts';
 import type { Result } from '../../cli/result.ts';
 import { requireBaseUrl } from '../../config/addresses.ts';
 import { changeProfile, type Texts } from '../../config/config-file.ts';

@@ -1,7 +1,7 @@
 // imgctl logout: deletes cached tokens and the stored password.
 
 import { suggest } from '../../choices.ts';
-import { command, option } from '../../cli/command.ts';
+import { command, option } from '../../cli/declare.ts';
 import { STORED_PASSWORD } from '../../config/definitions.ts';
 import { findPaths } from '../../config/paths.ts';
 import { Settings } from '../../config/settings.ts';

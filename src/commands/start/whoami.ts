@@ -1,6 +1,6 @@
 // imgctl whoami: shows the profile, service and user, and whether the token is valid.
 
-import { command, GET_OPTION, option, type Parsed, SERVICE_CODES } from '../../cli/command.ts';
+import { command, GET_OPTION, option, type Parsed, SERVICE_CODES } from '../../cli/declare.ts';
 import type { Result } from '../../cli/result.ts';
 import type { Context } from '../../context.ts';
 import { hint, imgctl } from '../../facts.ts';

@@ -9,7 +9,7 @@ import {
   type SavedSnapshot,
   type Snapshot,
 } from '../../../catalogue/snapshot.ts';
-import { command, option, type Parsed, SERVICE_CODES } from '../../../cli/command.ts';
+import { command, option, type Parsed, SERVICE_CODES } from '../../../cli/declare.ts';
 import type { Result } from '../../../cli/result.ts';
 import { checkName } from '../../../config/values.ts';
 import type { Context } from '../../../context.ts';

@@ -1,7 +1,7 @@
 // imgctl images lock add: locks the newest image of a query under a name.
 
 import { newestCollector } from '../../../catalogue/newest.ts';
-import { argument, command, option, type Parsed, SERVICE_CODES } from '../../../cli/command.ts';
+import { argument, command, option, type Parsed, SERVICE_CODES } from '../../../cli/declare.ts';
 import type { Result } from '../../../cli/result.ts';
 import { checkName } from '../../../config/values.ts';
 import type { Context } from '../../../context.ts';

@@ -3,8 +3,8 @@
 import { keyOf } from '../../../api/images.ts';
 import type { ReceivedImage } from '../../../api/types.ts';
 import type { Catalogue } from '../../../catalogue/catalogue.ts';
-import { command, option, type Parsed, SERVICE_CODES } from '../../../cli/command.ts';
 import { terms } from '../../../cli/declarations.ts';
+import { command, option, type Parsed, SERVICE_CODES } from '../../../cli/declare.ts';
 import type { Result } from '../../../cli/result.ts';
 import type { Context } from '../../../context.ts';
 import { CHANGES_EXIT_CODE, ImgctlError } from '../../../errors.ts';

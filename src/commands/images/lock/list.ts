@@ -1,6 +1,6 @@
 // imgctl images lock list: lists the locked images as the file has them.
 
-import { command, type Parsed } from '../../../cli/command.ts';
+import { command, type Parsed } from '../../../cli/declare.ts';
 import type { Result } from '../../../cli/result.ts';
 import type { Context } from '../../../context.ts';
 import { readLocks } from './lock-file.ts';

@@ -2,7 +2,7 @@
 
 import path from 'node:path';
 import { suggest } from '../../../choices.ts';
-import { option, type Parsed } from '../../../cli/command.ts';
+import { option, type Parsed } from '../../../cli/declare.ts';
 import { type Suggest, suggestWords } from '../../../cli/suggestions.ts';
 import type { Context } from '../../../context.ts';
 import { ImgctlError } from '../../../errors.ts';

@@ -1,6 +1,6 @@
 // What the commands for locks share: their columns, arguments and options.
 
-import { argument, GET_OPTION } from '../../../cli/command.ts';
+import { argument, GET_OPTION } from '../../../cli/declare.ts';
 import { column, pick } from '../../../output/columns.ts';
 import { CATALOGUE_OPTIONS, IMAGE_COLUMNS } from '../options.ts';
 import { LOCK_FILE_OPTION, suggestLocks } from './lock-file.ts';

@@ -1,6 +1,6 @@
 // imgctl images lock remove: removes a lock from the file.
 
-import { argument, command, type Parsed } from '../../../cli/command.ts';
+import { argument, command, type Parsed } from '../../../cli/declare.ts';
 import type { Context } from '../../../context.ts';
 import { changeLocks, LOCK_FILE_OPTION, requireLock, suggestLocks } from './lock-file.ts';
 

@@ -2,7 +2,7 @@
 
 import type { ReceivedImage } from '../../../api/types.ts';
 import { newestCollector } from '../../../catalogue/newest.ts';
-import { command, type Parsed, SERVICE_CODES } from '../../../cli/command.ts';
+import { command, type Parsed, SERVICE_CODES } from '../../../cli/declare.ts';
 import type { Result } from '../../../cli/result.ts';
 import type { Context } from '../../../context.ts';
 import { column, pick } from '../../../output/columns.ts';

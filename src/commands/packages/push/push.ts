@@ -8,7 +8,7 @@ import {
   type Parsed,
   SERVICE_CODES,
   settingOption,
-} from '../../../cli/command.ts';
+} from '../../../cli/declare.ts';
 import type { Result } from '../../../cli/result.ts';
 import { choice } from '../../../config/values.ts';
 import type { Context } from '../../../context.ts';

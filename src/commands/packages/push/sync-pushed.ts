@@ -1,7 +1,7 @@
 // Syncs what a push has uploaded, and shows the images and the summary.
 
 import type { SyncRequest } from '../../../api/sync-requests.ts';
-import type { Parsed } from '../../../cli/declarations.ts';
+import type { Parsed } from '../../../cli/option-values.ts';
 import type { Result } from '../../../cli/result.ts';
 import type { Context } from '../../../context.ts';
 import { errorReason, ImgctlError } from '../../../errors.ts';

@@ -3,8 +3,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { version } from '../../../../package.json';
-import { command, option, type Parsed, SERVICE_CODES } from '../../../cli/command.ts';
 import { terms } from '../../../cli/declarations.ts';
+import { command, option, type Parsed, SERVICE_CODES } from '../../../cli/declare.ts';
 import { readCertificates } from '../../../config/addresses.ts';
 import { checkTrust, configFilePath } from '../../../config/config-file.ts';
 import {

@@ -1,22 +1,17 @@
-// Declares commands, their options and arguments, and the options of every command.
+// How commands, their options and their arguments are declared.
 
-import { DEFAULT_PROFILE } from '../config/config-file.ts';
 import { SETTINGS, type SettingDefinition, type SettingKey } from '../config/definitions.ts';
-import { anyText, choice, type Hints } from '../config/values.ts';
+import { anyText, type Hints } from '../config/values.ts';
 import type { Context } from '../context.ts';
-import { FORMAT_LIST } from '../output/formats.ts';
-import { COLOR_CHOICES } from '../output/terminal.ts';
 import type {
   ArgumentDeclaration,
   CommandDeclaration,
   OptionDeclaration,
   Outcome,
-  Parsed,
-  Words,
 } from './declarations.ts';
-import { suggestProfiles } from './suggestions.ts';
+import type { Parsed, Words } from './option-values.ts';
 
-export type { Parsed } from './declarations.ts';
+export type { Parsed } from './option-values.ts';
 
 /** Declares a command, whose `run` receives what its options and arguments declare. */
 export function command<
@@ -78,45 +73,5 @@ export function settingOption<const Flags extends string, const Key extends Sett
   return { flags, description, value, default: fallback, setting };
 }
 
+/** Of all commands that print records. */
 export const GET_OPTION = option('--get <field>', 'print only this field');
-
-export const VERSION_OPTION = option('-V, --version', 'print the version');
-
-export const HELP_OPTION = option('-h, --help', 'show help');
-
-export const BASE_URL_OPTION = settingOption('--base-url <url>', 'base-url');
-
-export const GLOBAL_OPTIONS = [
-  option('--profile <name>', 'use the settings and token of this profile', {
-    suggest: suggestProfiles,
-    default: DEFAULT_PROFILE,
-    env: 'IMGCTL_PROFILE',
-  }),
-  BASE_URL_OPTION,
-  settingOption('-o, --output <format>', 'output', `output format: ${FORMAT_LIST}`),
-  option('--json', 'same as -o json'),
-  settingOption(
-    '--timeout <duration>',
-    'timeout',
-    'time limit of each request, such as 500ms, 30s, 5m',
-  ),
-  settingOption('--retries <n>', 'retries'),
-  settingOption(
-    '--wait-for-token <duration>',
-    'wait-for-token',
-    'if the service allows no login now, wait up to this long',
-  ),
-  option('--debug', 'trace requests on stderr, with secrets redacted', { env: 'IMGCTL_DEBUG' }),
-  option('--color <when>', 'use colour: auto, always or never', {
-    value: choice('choice', COLOR_CHOICES),
-    default: 'auto',
-  }),
-  option('-q, --quiet', 'print only identifiers, and no progress'),
-] as const;
-
-/** Options of every command, as help shows them. */
-export const ALL_GLOBAL_OPTIONS: readonly OptionDeclaration[] = [
-  ...GLOBAL_OPTIONS,
-  HELP_OPTION,
-  VERSION_OPTION,
-];

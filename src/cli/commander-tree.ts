@@ -1,0 +1,165 @@
+// What commander makes of a command line: the command, its options, and the settings they give.
+
+import { Argument, Command, Option } from 'commander';
+import { version } from '../../package.json';
+import type { SettingKey } from '../config/definitions.ts';
+import { Given } from '../config/settings.ts';
+import { parseGiven } from '../config/values.ts';
+import type { Io } from '../io.ts';
+import {
+  argumentTerm,
+  type CommandDeclaration,
+  commandNames,
+  type OptionDeclaration,
+  optionTerm,
+} from './declarations.ts';
+import { GLOBAL_OPTIONS, HELP_OPTION, VERSION_OPTION } from './global-options.ts';
+import { defaultOf, optionName, type Parsed } from './option-values.ts';
+
+type Env = Io['env'];
+
+/** The command that commander has found, or why it has stopped: in most cases a CommanderError. */
+export type CommanderOutcome =
+  | {
+      readonly kind: 'run';
+      readonly needsNoSettings: boolean | undefined;
+      readonly run: NonNullable<CommandDeclaration['run']>;
+      readonly own: ReturnType<typeof valuesOf>;
+      /** The arguments as `run` receives them. */
+      readonly words: readonly unknown[];
+    }
+  | { readonly kind: 'error'; readonly error: unknown };
+
+export type GlobalValues = Parsed<typeof GLOBAL_OPTIONS>;
+
+/** The commands as commander parses them. */
+export class CommandTree {
+  readonly root: Command;
+  readonly commands: readonly CommandDeclaration[];
+  readonly #argv: readonly string[];
+  readonly #env: Env;
+  /** What commander calls back with. */
+  #outcome: CommanderOutcome = { kind: 'error', error: new Error('commander found no command') };
+
+  constructor(commands: readonly CommandDeclaration[], argv: readonly string[], env: Env) {
+    this.commands = commands;
+    this.#argv = argv;
+    this.#env = env;
+    this.root = rootCommand(env);
+    this.#declare(this.root, { subcommands: commands });
+  }
+
+  parse(): CommanderOutcome {
+    try {
+      this.root.parse(this.#argv, { from: 'user' });
+    } catch (error) {
+      return { kind: 'error', error };
+    }
+    return this.#outcome;
+  }
+
+  /** Returns the global options, and the settings that they give. */
+  globals() {
+    const { options, given } = valuesOf(this.root, GLOBAL_OPTIONS);
+    if (options.json && options.output === undefined) {
+      given.set('output', new Given('json', 'json', '--json'));
+    }
+    return { options, given };
+  }
+
+  #declare(command: Command, declaration: Partial<CommandDeclaration>): void {
+    const { subcommands, run } = declaration;
+    command.exitOverride();
+    for (const each of declaration.arguments ?? []) {
+      command.addArgument(new Argument(argumentTerm(each), each.description));
+    }
+    for (const each of declaration.options ?? []) command.addOption(optionOf(each, this.#env));
+    for (const each of subcommands ?? []) {
+      const below = addCommand(command, each);
+      // To declare the others would take time.
+      const isNamed = commandNames(each).some((name) => this.#argv.includes(name));
+      if (isNamed) this.#declare(below, each);
+    }
+    if (run) {
+      command.action(() => {
+        const { needsNoSettings, options = [] } = declaration;
+        const words = command.processedArgs;
+        this.#outcome = {
+          kind: 'run',
+          needsNoSettings,
+          run,
+          own: valuesOf(command, options),
+          words,
+        };
+      });
+    } else if (subcommands === undefined) {
+      // The command help itself.
+      command.action(() => this.root.help());
+    } else if (command !== this.root) {
+      // `imgctl images help` is `imgctl images --help`.
+      const help = command.command('help', { hidden: true }).argument('[command...]');
+      help.action(() => command.help());
+    }
+  }
+}
+
+function rootCommand(env: Env): Command {
+  const root = new Command('imgctl')
+    .version(version, VERSION_OPTION.flags, VERSION_OPTION.description)
+    .helpOption(HELP_OPTION.flags, HELP_OPTION.description)
+    .helpCommand(false)
+    .usage('<command> [options]')
+    // Pages, the version and errors are printed later, with colour if the terminal has it.
+    .configureHelp({ formatHelp: () => '' })
+    .configureOutput({
+      writeOut() {},
+      writeErr() {},
+      outputError() {},
+      getOutHasColors: () => true,
+    });
+  for (const option of GLOBAL_OPTIONS) root.addOption(optionOf(option, env));
+  return root;
+}
+
+function addCommand(parent: Command, declaration: CommandDeclaration): Command {
+  const { name, summary, group, hidden = false } = declaration;
+  const [, ...others] = commandNames(declaration);
+  const command = parent.command(name, { hidden }).aliases(others).summary(summary);
+  return group ? command.helpGroup(`${group}:`) : command;
+}
+
+function optionOf(declaration: OptionDeclaration, env: Env): Option {
+  const { value, setting, repeatable, implies, conflicts } = declaration;
+  const [flags, description] = optionTerm(declaration);
+  const option = new Option(flags, description).default(defaultOf(declaration));
+  if (value) {
+    option.argParser<unknown>((text, previous) => {
+      const name = option.long ?? flags;
+      const parsed = parseGiven(value, text, name, env);
+      if (setting) return new Given(text, parsed, name);
+      const isFirst = previous === undefined || previous === option.defaultValue;
+      return repeatable ? [...(isFirst ? [] : [previous].flat()), parsed] : parsed;
+    });
+  }
+  if (implies) option.implies(implies);
+  if (conflicts) option.conflicts([...conflicts]);
+  return option;
+}
+
+/** Returns the options as the command receives them, and the settings among them. */
+function valuesOf<const Options extends readonly OptionDeclaration[]>(
+  command: Command,
+  declared: Options,
+) {
+  const given = new Map<SettingKey, Given>();
+  const values: Record<string, unknown> = command.opts();
+  const options: Record<string, unknown> = { ...values };
+  for (const declaration of declared) {
+    const name = optionName(declaration);
+    const value = values[name];
+    if (!(value instanceof Given)) continue;
+    options[name] = value.value;
+    if (declaration.setting) given.set(declaration.setting, value);
+  }
+  return { options: options as Parsed<Options>, given };
+}
