@@ -109,7 +109,7 @@ export const LONG = [
   ['src/cli/result.ts', 'await rows.throw(failed.error)', 'await rows.next()', 'test/cli/result.test.ts'],
   ['src/mcp/server.ts', ' && output.rows.length > 0', '', 'test/commands/automation/mcp.test.ts'],
   ['src/ovf/disks.ts', 'files.length === 1 && how', 'how', 'test/ovf/unpack.test.ts'],
-  ['src/ovf/grains.ts', 'if (ifEnded !== null) return ifEnded;', '', 'test/ovf/unpack.test.ts'],
+  ['src/ovf/grains.ts', "needsFooter && last !== 'end'", 'false', 'test/ovf/unpack.test.ts'],
   ['src/upload/s3-bucket.ts', 'pages.size < MAX_LIST_PAGES', 'pages.size < 2 * MAX_LIST_PAGES', 'test/upload/s3-bucket.test.ts'],
   ['src/files/mutex.ts', 'Math.min(io.elapsed() - before, MAX_PAUSE)', 'io.elapsed() - before', 'test/files/mutex.test.ts'],
   ['src/config/settings.ts', 'name === (this.#env.IMGCTL_PROFILE || usual)', 'true', 'test/config/settings.test.ts'],
