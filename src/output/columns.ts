@@ -4,6 +4,9 @@ import { parseChoice } from '../choices.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
+/** The `hides` of times: only a narrow table hides them, so that names stay. */
+export const HIDES_IF_NARROW = 4;
+
 /** A field of data, which is a column of tables. */
 export interface Column extends Traits {
   readonly name: string;
@@ -21,8 +24,8 @@ interface Traits {
   readonly isState?: boolean;
   /** Where a table that is too wide cuts texts [middle]; never times, states and numbers. */
   readonly cut?: 'middle' | 'end';
-  /** A table that is too wide hides columns with a number, the lowest first. */
-  readonly hides?: number | undefined;
+  /** A table that is too wide hides columns with a level, the lowest first [never hidden]. */
+  readonly hides?: 1 | 2 | 3 | typeof HIDES_IF_NARROW | undefined;
   /** The column is not hidden if two rows have the same value in the column of this name. */
   readonly distinguishes?: string;
   /** Computes the value from the row. Only -c and --get show such a column. */

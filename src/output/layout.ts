@@ -1,8 +1,8 @@
 // Measures the columns of a table, and decides how they share a terminal.
 
-import type { Column, Row } from './columns.ts';
+import { type Column, HIDES_IF_NARROW, type Row } from './columns.ts';
 import type { Output } from './output.ts';
-import { type Style, stateStyle, type Terminal } from './terminal.ts';
+import { MIN_TABLE_WIDTH, type Style, stateStyle, type Terminal } from './terminal.ts';
 import { ASCII, cellText, printable } from './text.ts';
 import { cutMiddle, displayWidth, usualHead } from './width.ts';
 
@@ -15,16 +15,8 @@ const MIN_CUT_WIDTH = 16;
 /** If fewer cells of the last column fit, it goes below each row. */
 const MIN_LAST_WIDTH = 24;
 
-/** Narrower tables become records. */
-const MIN_TABLE_WIDTH = 40;
-
 /** Narrower terminals show names rather than times. */
 const MIN_TIMES_WIDTH = 64;
-
-/** The highest `hides` of a column that any table hides if it is too wide. */
-const USUAL_LEVEL = 3;
-/** The `hides` of times. */
-const TIMES_LEVEL = 4;
 
 /** A column of the rows that a table shows. */
 export interface TableColumn extends Column {
@@ -133,13 +125,14 @@ export function layoutOf(
 ): Layout {
   if (!trunc || cellsOf(columns) <= room) return { kind: 'table', beside: columns };
   if (room < MIN_TABLE_WIDTH) return { kind: 'records' };
-  const arranged = (some: readonly TableColumn[], level: number) =>
-    cutColumns(hideColumns(some, room, level), room, unicode);
-  const level = room < MIN_TIMES_WIDTH ? TIMES_LEVEL : USUAL_LEVEL;
-  const all = arranged(columns, level);
+  const arrange = (some: readonly TableColumn[], isNarrow: boolean) =>
+    cutColumns(hideColumns(some, room, isNarrow), room, unicode);
+  const isNarrow = room < MIN_TIMES_WIDTH;
+  const whole = arrange(columns, isNarrow);
   const last = columns.at(-1);
-  if (all && !isCramped(last, all)) return { kind: 'table', beside: all };
-  const others = arranged(columns.slice(0, -1), all ? level : TIMES_LEVEL);
+  if (whole && !isCramped(last, whole)) return { kind: 'table', beside: whole };
+  // If not even cut columns fit, times are hidden too: the last column needs a row to be below.
+  const others = arrange(columns.slice(0, -1), isNarrow || !whole);
   if (others && last) return { kind: 'table', beside: others, below: last };
   return { kind: 'records' };
 }
@@ -151,24 +144,20 @@ function isCramped(last: TableColumn | undefined, shown: readonly TableColumn[])
   return cut.width < Math.min(last.width, MIN_LAST_WIDTH);
 }
 
-/** Hides the columns that say least, up to this level, until the others fit uncut. */
+/** Hides the columns that say least until the others fit uncut. */
 function hideColumns(
   columns: readonly TableColumn[],
   room: number,
-  level: number,
+  isNarrow: boolean,
 ): readonly TableColumn[] {
+  const highest = isNarrow ? HIDES_IF_NARROW : HIDES_IF_NARROW - 1;
+  const mustStay = ({ distinguishes }: TableColumn) =>
+    columns.some(({ name, texts }) => name === distinguishes && hasRepeats(texts));
   let shown = columns;
-  for (const column of columns.toSorted((one, other) => levelOf(one) - levelOf(other))) {
-    if (levelOf(column) > level || cellsOf(shown) <= room) return shown;
-    const distinguished = columns.find(({ name }) => name === column.distinguishes);
-    if (distinguished && hasRepeats(distinguished.texts)) continue;
-    shown = shown.filter((each) => each !== column);
+  for (let level = 1; level <= highest && cellsOf(shown) > room; level += 1) {
+    shown = shown.filter((column) => column.hides !== level || mustStay(column));
   }
   return shown;
-}
-
-function levelOf({ hides = Number.POSITIVE_INFINITY }: TableColumn): number {
-  return hides;
 }
 
 function hasRepeats(texts: readonly string[]): boolean {

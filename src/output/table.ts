@@ -21,22 +21,18 @@ interface Look {
   readonly style: Style;
 }
 
-/**
- * Writes rows, in a pipe uncut.
- * @param areRecords as keys and values. @returns the columns that the terminal has no room for
- */
+/** Writes rows, in a pipe uncut. @returns the columns that the terminal has no room for */
 export async function writeTable(
   sink: Sink,
   output: Output,
   rows: readonly Row[],
   terminal: Terminal,
-  areRecords = false,
 ): Promise<readonly string[]> {
-  const look: Look = { options: output.options, terminal, style: await loadStyle(terminal) };
+  const look = await lookOf(output, terminal);
   const columns = measureColumns(output, rows, look.style);
   const layout = layoutOf(columns, output.options, terminal);
-  if (areRecords || layout.kind === 'records') {
-    await writeText(sink, recordLines(columns, look));
+  if (layout.kind === 'records') {
+    await writeText(sink, recordLines(columns, look, true));
     return [];
   }
   const { beside, below } = layout;
@@ -47,6 +43,22 @@ export async function writeTable(
   await writeText(sink, lines);
   const shown = namesOf(below ? [...beside, below] : beside);
   return namesOf(output.columns).filter((name) => !shown.includes(name));
+}
+
+/** Writes rows as keys and values. @param isFirst nothing is above that needs an empty line */
+export async function writeRecords(
+  sink: Sink,
+  output: Output,
+  rows: readonly Row[],
+  terminal: Terminal,
+  isFirst: boolean,
+): Promise<void> {
+  const look = await lookOf(output, terminal);
+  await writeText(sink, recordLines(measureColumns(output, rows, look.style), look, isFirst));
+}
+
+async function lookOf({ options }: Output, terminal: Terminal): Promise<Look> {
+  return { options, terminal, style: await loadStyle(terminal) };
 }
 
 function* alignedLines(columns: readonly TableColumn[], { options, style }: Look) {
@@ -71,10 +83,14 @@ function rowsOf(columns: readonly TableColumn[]): number {
 }
 
 /** Returns each row as keys and values, with an empty line between two rows. */
-function* recordLines(columns: readonly TableColumn[], { options, terminal, style }: Look) {
+function* recordLines(
+  columns: readonly TableColumn[],
+  { options, terminal, style }: Look,
+  isFirst: boolean,
+): Generator<string> {
   const { wrap, omitsMissing = wrap } = options;
   for (let row = 0; row < rowsOf(columns); row += 1) {
-    if (row > 0) yield '\n';
+    if (row > 0 || !isFirst) yield '\n';
     const shown = columns.filter(({ texts }) => !(omitsMissing && texts[row] === '-'));
     const keyWidth = Math.max(0, ...shown.map(({ titleWidth }) => titleWidth));
     const indent = ' '.repeat(keyWidth + GAP.length);
@@ -115,14 +131,16 @@ function* drawnLines(
       rows.push(beside.map(({ texts, paint }) => paint(texts[row] ?? '')));
     }
     const lines = draw(rows);
-    if (!below) yield* lines;
+    if (!below) {
+      yield* lines;
+      continue;
+    }
     // Only the last column is ever wrapped, so without it each line is a row.
-    else
-      for (const [row, line] of lines.entries()) {
-        // A hint has a row of its own, which is empty if its only cell goes below.
-        if (line !== '\n') yield line;
-        yield* linesBelow(below, start + row, look);
-      }
+    for (const [row, line] of lines.entries()) {
+      // A hint has a row of its own, which is empty if its only cell goes below.
+      if (line !== '\n') yield line;
+      yield* linesBelow(below, start + row, look);
+    }
   }
 }
 

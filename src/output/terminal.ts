@@ -14,6 +14,9 @@ export interface Terminal {
   readonly unicode: boolean;
 }
 
+/** Cells of a terminal that has room for a table: narrower tables become records. */
+export const MIN_TABLE_WIDTH = 40;
+
 /** For colour, --color counts before NO_COLOR, FORCE_COLOR and TERM=dumb. Empty means unset. */
 export function decideTerminal(sink: Sink, env: Io['env'], color: ColorChoice = 'auto'): Terminal {
   const dumb = env.TERM === 'dumb';

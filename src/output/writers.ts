@@ -18,7 +18,7 @@ interface Place {
 }
 
 interface ListWriter {
-  /** Writes streams and records at once; the other shapes are written by `end`. */
+  /** Writes ndjson and records at once; the other shapes are written by `end`. */
   write(rows: readonly Row[]): Promise<void>;
   /** With meta, a document becomes `{"data": [...], "meta": ...}`; the other shapes ignore it. */
   end(meta?: unknown): Promise<void>;
@@ -29,18 +29,46 @@ interface ListWriter {
  * @param isOne one row is a record: keys and values in a table, an object in a document
  */
 export function listWriter(output: Output, place: Place, isOne = false): ListWriter {
-  const { shape, options } = output;
-  if (shape.kind === 'stream') return streamWriter(shape.entry, output, place.sink);
-  if (shape.kind === 'table' && (isOne || options.isRecord)) return recordWriter(output, place);
+  const { shape, options, isBare } = output;
+  const { sink } = place;
+  switch (shape.kind) {
+    case 'stream':
+      return streamWriter(shape.entry, output, sink);
+    case 'table':
+      if (isOne || options.isRecord) return recordWriter(output, place);
+      return collected(isOne, (rows) => writeTables(rows, output, place));
+    case 'lines':
+      return collected(isOne, (rows) => {
+        return writeText(sink, linesOf(shape.line, rows, output, sink.isTTY));
+      });
+    case 'values':
+      return collected(isOne, async (rows) => {
+        const values = valuesOf(shape.column, rows, output);
+        const lines = values.map((value) => tsvLine([value], sink.isTTY));
+        await writeText(sink, lines);
+      });
+    case 'document':
+      return collected(isOne, async (rows, meta) => {
+        const data = mapped(rows, (row) => output.data(row));
+        if (!isOne || isBare) return writeText(sink, await shape.list(data, meta));
+        const [record] = data;
+        await writeText(sink, [await shape.record(record)]);
+      });
+  }
+}
+
+/** Returns a writer that writes all rows at the end, and nothing of a record that is missing. */
+function collected(
+  isOne: boolean,
+  writeAll: (rows: readonly Row[], meta: unknown) => Promise<void>,
+): ListWriter {
   const all: Row[] = [];
   return {
     async write(rows) {
       for (const row of rows) all.push(row);
     },
     async end(meta) {
-      const [only] = all;
-      if (!isOne) await writeAll(all, output, place, meta);
-      else if (only) await writeOne(only, output, place);
+      if (all.length > 0 || !isOne) await writeAll(all, meta);
     },
   };
 }
@@ -53,46 +81,19 @@ function streamWriter(entry: (value: unknown) => string, output: Output, sink: S
   };
 }
 
-/** Returns a writer of keys and values, with an empty line between two rows. */
+/** Returns a writer of keys and values. Each row may have other keys. */
 function recordWriter(output: Output, { sink, terminal }: Place): ListWriter {
-  let count = 0;
+  let isFirst = true;
   return {
     async write(rows) {
-      const { writeTable } = await import('./table.ts');
+      const { writeRecords } = await import('./table.ts');
       for (const row of rows) {
-        if (count > 0) await sink.write('\n');
-        await writeTable(sink, output, [row], terminal(), true);
-        count += 1;
+        await writeRecords(sink, output, [row], terminal(), isFirst);
+        isFirst = false;
       }
     },
     async end() {},
   };
-}
-
-async function writeOne(row: Row, output: Output, place: Place): Promise<void> {
-  const { shape, isBare } = output;
-  if (shape.kind !== 'document' || isBare) return writeAll([row], output, place);
-  await writeText(place.sink, [await shape.record(output.data(row))]);
-}
-
-async function writeAll(rows: readonly Row[], output: Output, place: Place, meta?: unknown) {
-  const { shape } = output;
-  const { sink } = place;
-  switch (shape.kind) {
-    case 'table':
-      return writeTables(rows, output, place);
-    case 'lines':
-      return writeText(sink, linesOf(shape.line, rows, output, sink.isTTY));
-    case 'document': {
-      const data = mapped(rows, (row) => output.data(row));
-      return writeText(sink, await shape.list(data, meta));
-    }
-    case 'values': {
-      const values = valuesOf(shape.column, rows, output);
-      const lines = values.map((value) => tsvLine([value], sink.isTTY));
-      return writeText(sink, lines);
-    }
-  }
 }
 
 /** Writes a table, or with `groupBy` one below each value of that column. */
@@ -131,9 +132,9 @@ function* linesOf(line: Line, rows: readonly Row[], output: Output, onTerminal: 
 function valuesOf(column: Column, rows: readonly Row[], output: Output): readonly unknown[] {
   const { name, type } = column;
   const isEmptyList = (row: Row) => type.includes('array') && row[name] === null;
-  const values = rows.flatMap((row) => (isEmptyList(row) ? [] : output.cell(column, row)));
-  const missing = values.filter((value) => value === null).length;
-  if (missing === 0) return values;
+  const values = rows.map((row) => (isEmptyList(row) ? [] : [output.cell(column, row)].flat()));
+  const missing = values.filter((items) => items.includes(null)).length;
+  if (missing === 0) return values.flat();
   const { length } = rows;
   const message =
     length === 1 ? `${name} has no value` : `${missing} of ${length} results have no ${name}`;

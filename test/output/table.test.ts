@@ -2,9 +2,9 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Column } from '../../src/output/columns.ts';
+import { type Column, HIDES_IF_NARROW } from '../../src/output/columns.ts';
 import { Output, type OutputOptions } from '../../src/output/output.ts';
-import { writeTable } from '../../src/output/table.ts';
+import { writeRecords, writeTable } from '../../src/output/table.ts';
 import type { Terminal } from '../../src/output/terminal.ts';
 import { displayWidth } from '../../src/output/width.ts';
 import { MemorySink, PIPE, terminalOf } from '../support/memory-sink.ts';
@@ -14,7 +14,7 @@ import { anyText, HOSTILE, HOSTILE_ESCAPED, RAW_HARM } from './hostile.ts';
 const LOOKS: Record<string, Partial<Column>> = {
   id: { isId: true },
   created_on: { isTime: true },
-  updated_on: { isTime: true, hides: 4 },
+  updated_on: { isTime: true, hides: HIDES_IF_NARROW },
   state: { isState: true },
   status: { isState: true },
   token_state: { isState: true },
@@ -44,7 +44,9 @@ async function shown({ columns, rows = [], terminal = PIPE, ...options }: TableC
     return Object.fromEntries(names.map((name, at) => [name, row[at] ?? null]));
   });
   const sink = new MemorySink();
-  const hidden = await writeTable(sink, output, records, terminal, asRecords);
+  const hidden = asRecords
+    ? await writeRecords(sink, output, records, terminal, true)
+    : await writeTable(sink, output, records, terminal);
   return { text: sink.text, lines: sink.text.split('\n').slice(0, -1), hidden };
 }
 

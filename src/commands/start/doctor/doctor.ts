@@ -28,6 +28,7 @@ import {
 import { type Facts, hint, imgctl } from '../../../facts.ts';
 import { expandHome } from '../../../files/paths.ts';
 import { column, namesOf } from '../../../output/columns.ts';
+import { MIN_TABLE_WIDTH } from '../../../output/terminal.ts';
 import { formatTimestamp } from '../../../query/time-format.ts';
 import { openSharedStore } from '../../../session/session.ts';
 import { tokenFolder } from '../../../session/token-files.ts';
@@ -325,13 +326,10 @@ async function storageResult({ context, options }: Diagnosis): Promise<CheckResu
   }
 }
 
-/** Cells of a terminal that has room for a table. */
-const MIN_WIDTH = 40;
-
 function shown(context: Context, results: readonly CheckRow[]) {
   const { redaction } = context.console;
   // A narrow terminal shows records, with the hint of each.
-  const isNarrow = (context.terminal.width ?? MIN_WIDTH) < MIN_WIDTH;
+  const isNarrow = (context.terminal.width ?? MIN_TABLE_WIDTH) < MIN_TABLE_WIDTH;
   const columns = ['check', 'state', 'finding', ...(isNarrow ? ['hint'] : [])];
   const options = { shown: columns, cells: namesOf(COLUMNS), wrap: true };
   // The format may be what is wrong.
