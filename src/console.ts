@@ -188,7 +188,7 @@ export class Console {
   print(data: string | Uint8Array): Promise<void> {
     const write = () => this.#io.stdout.write(data);
     const written = this.#queue.then(() =>
-      this.#io.stdout.isTTY ? this.#withoutSpinner(write) : write(),
+      this.#io.stdout.isTTY ? this.#whilePaused(write) : write(),
     );
     this.#queue = written.catch(() => {});
     return written;
@@ -242,13 +242,13 @@ export class Console {
     this.#queue = this.#queue
       .then(async () => {
         const text = formatted(await this.#format());
-        await this.#withoutSpinner(() => this.#io.stderr.write(text));
+        await this.#whilePaused(() => this.#io.stderr.write(text));
       })
       .catch(() => {});
   }
 
-  #withoutSpinner(write: () => Promise<void>): Promise<void> {
-    return this.#progress ? this.#progress.withoutSpinner(write) : write();
+  #whilePaused(write: () => Promise<void>): Promise<void> {
+    return this.#progress ? this.#progress.whilePaused(write) : write();
   }
 }
 

@@ -45,9 +45,14 @@ export interface Message {
 export function formatError(error: ImgctlError, format: ErrorFormat): string {
   const text = formatMessage(errorMessage(error, format), format);
   if (!format.debug) return text;
+  const { redact = String } = format;
   const { stack = '' } = error.cause instanceof Error ? error.cause : error;
-  const trace = stack.split('\n').map((message) => formatNotice('debug', { message }, format));
-  return text + trace.join('');
+  // Masked before it is split: a secret may have a line break.
+  const lines = redact(stack).split('\n');
+  const trace = lines.map((line): Message => {
+    return { kind: 'debug', content: { message: printable(line), hint: undefined } };
+  });
+  return [text, ...trace.map((line) => formatMessage(line, format))].join('');
 }
 
 /** Returns the text of a notice. @param mark begins it instead of the name of the program */

@@ -16,7 +16,7 @@ export interface Progress {
   /** Says which response the run waits for. @returns true if it is shown now, or within 30 s */
   stalled(text: string): boolean;
   /** Erases the line while something else is written to the same terminal; one call at a time. */
-  withoutSpinner<Result>(write: () => Promise<Result>): Promise<Result>;
+  whilePaused<Result>(write: () => Promise<Result>): Promise<Result>;
   /** Erases the line. May be called twice. */
   stop(): Promise<void>;
 }
@@ -29,6 +29,10 @@ const INTERVAL = 100;
 
 const FRAMES = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏';
 const ASCII_FRAMES = '|/-\\';
+
+const FRAME_AND_SPACE = 2;
+/** Some terminals start a new line after a character in the last column. */
+const LAST_COLUMN = 1;
 
 /** Cells of the start that stay if a line is cut: its end says how far the run is. */
 const MAX_HEAD = 4;
@@ -43,9 +47,9 @@ type Redact = (text: string) => string;
  * @param json writes `{"progress": "…"}`, as errors are JSON too
  */
 export function createLines(sink: Sink, redact: Redact, json = false): Progress {
-  let last: string | undefined;
-  let describeLast: Describe = () => '';
-  let lastStalled: string | undefined;
+  let shownText: string | undefined;
+  let describeNow: Describe = () => '';
+  let unsaidStall: string | undefined;
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   let written: Promise<void> = Promise.resolve();
@@ -55,25 +59,25 @@ export function createLines(sink: Sink, redact: Redact, json = false): Progress 
     written = written.then(() => sink.write(line)).catch(() => {});
   };
   const writeAgain = () => {
-    write(describeLast(lastStalled));
-    lastStalled = undefined;
+    write(describeNow(unsaidStall));
+    unsaidStall = undefined;
   };
   return {
     update(text, describe = () => text) {
-      describeLast = describe;
+      describeNow = describe;
       if (stopped) return false;
-      if (text === last) return true;
-      last = text;
+      if (text === shownText) return true;
+      shownText = text;
       clearInterval(timer);
       timer = setInterval(writeAgain, LINE_INTERVAL).unref();
       if (text !== '') write(text);
       return true;
     },
     stalled(text) {
-      lastStalled = text;
-      return last !== undefined && !stopped;
+      unsaidStall = text;
+      return shownText !== undefined && !stopped;
     },
-    async withoutSpinner(action) {
+    async whilePaused(action) {
       await written;
       return action();
     },
@@ -111,12 +115,12 @@ export function createSpinner(
       discardStdin: false,
       hideCursor: false,
       isEnabled: true,
-      // Called for each frame, as the text may have the elapsed time, and the width may change.
+      // ora has no callback for the text, and asks for the prefix first: the text is set there, for
+      // each frame, as it may have the elapsed time, and the width may change.
       prefixText() {
         // ora would erase lines without end in a window of 0 columns.
         if (spinner && !(stream.columns > 0)) spinner.isSilent = true;
-        // Some terminals start a new line after a character in the last column.
-        const width = Math.max(0, stream.columns - '⠋  '.length);
+        const width = Math.max(0, stream.columns - FRAME_AND_SPACE - LAST_COLUMN);
         const line = printable(redact(describe()));
         const text = cutMiddle(line, width, terminal.unicode, MAX_HEAD);
         if (spinner) spinner.text = text;
@@ -139,7 +143,7 @@ export function createSpinner(
       return true;
     },
     stalled: () => timer !== undefined && !stopped,
-    async withoutSpinner(write) {
+    async whilePaused(write) {
       paused = true;
       pause();
       // A write that fails leaves it paused: the terminal may be gone or stand still.

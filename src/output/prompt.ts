@@ -4,6 +4,7 @@ import { asImgctlError, ImgctlError } from '../errors.ts';
 import type { Facts } from '../facts.ts';
 import type { Io } from '../io.ts';
 
+const ESC = '\u001b';
 const CTRL_C = '\u0003';
 const CTRL_D = '\u0004';
 const CTRL_U = '\u0015';
@@ -92,6 +93,11 @@ function readLine(io: Io): Promise<string> {
         const isWhole = WHOLE_SEQUENCE.test(sequence);
         sequence = '';
         if (isWhole) continue;
+        // With Alt, some terminals send another ESC before the sequence of an arrow key.
+        if (key === ESC) {
+          sequence = key;
+          continue;
+        }
         if (key === '\r' || key === '\n') {
           finish(() => resolve(line.join('')));
           const rest = keys.slice(index + 1).join('');

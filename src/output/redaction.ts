@@ -3,10 +3,10 @@
 const MASK = '***';
 
 /** A shorter secret is masked as a whole word only: it would match parts of ordinary words. */
-const MIN_PART = 6;
+const MIN_WITHIN_WORDS = 6;
 
 /** A shorter secret is often an ordinary word, which a suggested command may need. */
-const MIN_UNUSUAL = 8;
+const MIN_MASKED_IN_QUERIES = 8;
 
 /** A limit may cut a secret anywhere: this many characters of it are masked before such a mark. */
 const MIN_CUT = 3;
@@ -16,10 +16,10 @@ const MIN_HEAD = 12;
 
 interface Needle {
   /** The secret as it is compared. */
-  readonly secret: string;
+  readonly folded: string;
   readonly isWord: boolean;
-  /** How many of its characters must be there. */
-  readonly needed: number;
+  /** How many characters of its beginning must be there, unless a mark says that it was cut. */
+  readonly minMatch: number;
   readonly staysInQueries: boolean;
 }
 
@@ -32,13 +32,13 @@ export class Redaction {
    */
   add(secret: string, shown?: string): void {
     const folded = fold(secret.trim());
-    const isWord = folded.length < MIN_PART;
+    const isWord = folded.length < MIN_WITHIN_WORDS;
     if (folded === '' || (isWord && secret === shown)) return;
     const head = isWord ? folded : folded.slice(0, MIN_HEAD);
     // The final full stop of a message is dropped, and may be that of the secret.
-    const needed = head.replace(/(?<=.)\.$/, '').length;
-    const staysInQueries = folded.length < MIN_UNUSUAL;
-    this.#needles.set(secret, { secret: folded, isWord, needed, staysInQueries });
+    const minMatch = head.replace(/(?<=.)\.$/, '').length;
+    const staysInQueries = folded.length < MIN_MASKED_IN_QUERIES;
+    this.#needles.set(secret, { folded, isWord, minMatch, staysInQueries });
   }
 
   /** Masks the passwords of URLs among the words of a command line, which messages quote. */
@@ -79,7 +79,7 @@ function mask(text: string, ranges: readonly Range[]): string {
 
 /** Returns where the secret is in the original text. */
 function find(needle: Needle, { text, starts }: Decoded): readonly Range[] {
-  const beginning = needle.secret.slice(0, Math.min(needle.needed, MIN_CUT));
+  const beginning = needle.folded.slice(0, Math.min(needle.minMatch, MIN_CUT));
   const ranges: Range[] = [];
   let start = text.indexOf(beginning);
   while (start >= 0) {
@@ -91,20 +91,23 @@ function find(needle: Needle, { text, starts }: Decoded): readonly Range[] {
 }
 
 /**
- * Returns where the part to mask ends; undefined if it is too little of the secret. With `hunter2`:
+ * Returns where the part to mask ends; undefined if it is too little of the secret. By the first row
+ * that fits, for the secret `hunter2`, which is masked without a mark only if all is there:
  *
- *     hunter2, hunter3      the whole secret: 7
- *     hunt…                 a beginning and the mark of a cut: 4
- *     hunt%2…               a beginning, the first of an escape, and the mark: 6
- *     hunt…r2               the whole secret `hunt…r2`, whose mark is no cut: 7
- *     hunt                  undefined
+ *     text        masked     why
+ *     hunter2, x  hunter2    the whole secret
+ *     hunt…       hunt       at least 3 characters, then the mark of a cut
+ *     hunt%2…     hunt%2     the mark also cut an escape
+ *     hunter3     nothing    6 of 7 characters, and no mark
+ *
+ * In the secret `hunt…r2` itself, the mark is no cut: 7 characters are masked.
  */
-function endOf({ secret, isWord, needed }: Needle, text: string, start: number) {
+function endOf({ folded, isWord, minMatch }: Needle, text: string, start: number) {
   let end = start;
-  while (end - start < secret.length && text[end] === secret[end - start]) end += 1;
+  while (end - start < folded.length && text[end] === folded[end - start]) end += 1;
   const mark = findMark(text, Math.max(start + MIN_CUT, end - MAX_ESCAPE), end);
   const isPartOfWord = isWord && (isWordAt(text, start - 1) || isWordAt(text, end));
-  if (end - start < needed || isPartOfWord) return mark;
+  if (end - start < minMatch || isPartOfWord) return mark;
   return Math.max(end, mark ?? end);
 }
 

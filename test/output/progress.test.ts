@@ -93,7 +93,7 @@ describe('progress on a terminal', () => {
     await pass(1_000);
     const { length } = sink.written;
     await pass(1_000);
-    await progress.withoutSpinner(() => sink.write('warning\n'));
+    await progress.whilePaused(() => sink.write('warning\n'));
     await progress.stop();
     expect(sink.written.slice(length)).toBe('warning\n');
   });
@@ -102,12 +102,12 @@ describe('progress on a terminal', () => {
     const { sink, console, progress } = start();
     progress.update('page 1');
     await pass(100);
-    expect(await progress.withoutSpinner(() => sink.write('warning\n').then(() => 5))).toBe(5);
+    expect(await progress.whilePaused(() => sink.write('warning\n').then(() => 5))).toBe(5);
     await console.print('row\n');
     expect(sink.text).toBe('warning\nrow\n⠋ page 1');
     await progress.stop();
     expect(sink.text).toBe('warning\nrow\n');
-    await expect(progress.withoutSpinner(() => Promise.reject(new Error('gone')))).rejects.toThrow(
+    await expect(progress.whilePaused(() => Promise.reject(new Error('gone')))).rejects.toThrow(
       'gone',
     );
   });
@@ -146,7 +146,7 @@ it('progress without a terminal writes a text once, escaped', async () => {
   progress.update('sync 41: PENDING', () => '1 s');
   expect(progress.update('sync 41: PENDING', () => '2 s')).toBe(true);
   progress.update('sync 41: \u001b[31mPROCESSED');
-  await progress.withoutSpinner(() => sink.write('warning\n'));
+  await progress.whilePaused(() => sink.write('warning\n'));
   await progress.stop();
   expect(progress.update('more')).toBe(false);
   expect(sink.written).toBe('sync 41: PENDING\nsync 41: \\u001b[31mPROCESSED\nwarning\n');

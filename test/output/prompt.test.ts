@@ -29,7 +29,7 @@ describe('a hidden prompt', () => {
       '😀 secret',
     ],
     ['Ctrl-W in an empty line', '\u0017secret\r', 'secret'],
-    ['arrow keys', 'sec\u001b[D\u001bOC\u001b[3~ret\r', 'secret'],
+    ['arrow keys, also with Alt', 'sec\u001b[D\u001bOC\u001b[3~\u001b\u001b[Aret\r', 'secret'],
     ['keys with modifiers, and pasted text', '\u001b[1;5Dsec\u001b[200~ret\u001b[201~\r', 'secret'],
     ['function keys of the Linux console', 'sec\u001b[[Aret\u001bOP\r', 'secret'],
     ['Esc, and Enter within a sequence', '\u001bsecret\u001b[\r', 'secret'],

@@ -128,16 +128,25 @@ describe('Redaction', () => {
   it('masks a secret in a message before it is escaped, but no syntax around it', () => {
     const secrets = fc.oneof(
       fc.string({ unit: anyCharacter, minLength: 6, maxLength: 40 }),
-      fc.constantFrom('message', 'imgctl', 'status', 'exitCode', 'nabcdef', '"hint":'),
+      fc.constantFrom(
+        'two\nlines',
+        'message',
+        'imgctl',
+        'status',
+        'exitCode',
+        'nabcdef',
+        '"hint":',
+      ),
     );
+    const traced = (stack: string) => Object.assign(new Error(), { stack });
     const formatted = (text: string, format: ErrorFormat) => [
-      formatError(new ImgctlError('failed', text, { facts: text }), format),
+      formatError(new ImgctlError('failed', text, { facts: text, cause: traced(text) }), format),
       formatNotice('warning', { message: text, hint: text }, format),
     ];
     const property = fc.property(secrets, fc.boolean(), (secret, json) => {
       fc.pre(!/[<>*]|^\s|\s$/.test(secret));
       const redaction = redactionOf(secret);
-      const format = { json, debug: false };
+      const format = { json, debug: true };
       const masked = { ...format, redact: (text: string) => redaction.apply(text) };
       expect(formatted(`<${secret}>`, masked)).toEqual(formatted('<***>', format));
       expect(formatted('<\n>', masked)).toEqual(formatted('<\n>', format));

@@ -220,6 +220,12 @@ it('listWriter writes records of a table one after the other', async () => {
   expect(await list('table', own)).toBe('disk  1\n\ndisk 2  x\n');
 });
 
+it('listWriter says how many rows have no value, however many items of a list are null', async () => {
+  const rows = [{ x: [null, 'a', null, null] }, { x: ['b'] }];
+  const message = '1 of 2 results have no x';
+  await expect(list('table', { names: ['x'], get: 'x', rows })).rejects.toThrow(message);
+});
+
 it('listWriter writes a table for each value of a column', async () => {
   const rows = [
     { id: 1, x: 'b' },
