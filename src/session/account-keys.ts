@@ -38,8 +38,8 @@ const RELEASE = `if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('set',
 return 1`;
 
 /**
- * A token and the milliseconds from its receipt to its end: `abc.def 86400000`. A token without them
- * counts as old.
+ * A token and the milliseconds from its receipt to its end: `abc.def 86400000`. A token without
+ * these counts as old.
  */
 const TOKEN_VALUE = /^(\S+)(?: (\d{1,15}))?$/;
 

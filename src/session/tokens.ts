@@ -111,7 +111,7 @@ export class Tokens implements TokenSource {
     }
     const token = this.#memory;
     if (token === undefined) return this.#renewOnce();
-    const mayRenew = this.#canRenew && token.token !== this.#unrenewed;
+    const mayRenew = this.#credentials && token.token !== this.#unrenewed;
     if (!mayRenew || !needsRenewal(token, io.now())) return token.token;
     try {
       return await this.#renewOnce();
@@ -136,7 +136,7 @@ export class Tokens implements TokenSource {
     this.#refusedTokens.add(token);
     if (this.#memory && !this.#refusedTokens.has(this.#memory.token)) return this.#memory.token;
     const mayRequest = wasAccepted || !this.#issuedHere.has(token);
-    if (this.#canRenew && mayRequest) return this.#renewOnce();
+    if (this.#credentials && mayRequest) return this.#renewOnce();
     this.#memory = await this.#readUsable();
     return this.#memory?.token;
   }
@@ -169,10 +169,7 @@ export class Tokens implements TokenSource {
     await this.#renewal?.catch(() => {});
   }
 
-  get #canRenew(): boolean {
-    return this.#credentials !== undefined;
-  }
-
+  /** What a token can be renewed with. */
   get #credentials(): Credentials | undefined {
     const { username, password } = this.#options;
     return username === undefined || password === undefined ? undefined : { username, password };
