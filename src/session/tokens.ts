@@ -3,8 +3,8 @@
 // A token request goes through these functions, from the outside in. Each adds one thing:
 //
 //     renewOnce         tokens.ts           one request for all that need a token at once
-//     reuseOrRequest    tokens.ts           which token of another process is used instead
-//     or login                              (login: none)
+//     reuseOrRequest    tokens.ts           prefers a token that another process has stored
+//     or login          tokens.ts           requests one in any case
 //     runWithin         request-limit.ts    waits for the end of the limit, and starts again
 //     withTokenMutex    shared-store.ts     starts again with the files if the store fails
 //     runUnderMutex     token-store.ts      looks for the token or refusal of another process;
