@@ -188,6 +188,7 @@ function verdict(filter: string, image: Record<string, unknown>) {
 describe('filterPredicate', () => {
   it.each([
     ...rows(true, 'id,eq,012', 'id,like,1%', 'id,le,12', 'id,ge,12'),
+    ...rows(false, 'id,lt,12', 'id,le,11', 'id,gt,12', 'id,ge,13'),
     ...rows(true, 'name,eq,ubuntu-22.04,server.ova', 'name,like,UBUNTU%'),
     ...rows(false, 'name,like,ubuntu', 'name,lt,Z', 'name,notlike,UBUNTU%', 'id!~1'),
     // No part of the text counts twice.
