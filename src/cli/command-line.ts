@@ -1,4 +1,4 @@
-// Reads a command line: decides between what was typed (typed.ts) and what commander makes of it (commander-tree.ts).
+// Decides between a command line as typed (typed.ts) and as commander reads it (commander-tree.ts).
 
 import { CommanderError } from 'commander';
 import { version } from '../../package.json';
@@ -106,7 +106,8 @@ async function answer(
 
 /**
  * Returns the names of the page: `images list` for `images list -h` and `help images list`,
- * `images` for `images help`, none for the page of imgctl. Help has an error for a word behind a group.
+ * `images` for `images help`, none for the page of imgctl. Behind a group, any word is a name: help
+ * has an error for one that is no command.
  */
 function pageAsked({ path, rest, command, words, unknown }: TypedLine): readonly string[] {
   // The value of an unknown option may be a secret, and is among the rest.

@@ -11,7 +11,7 @@ type Guess = Advice | ((words: readonly string[]) => Advice | undefined);
 
 /**
  * Guesses what words mean that are no command, or too many. The first two words behind the path
- * are tried, then one, then the path alone. `get image web.ova` is the phrase `get image` with a word.
+ * are tried, then one, then the path alone: `get image web.ova` is `get image` with a word.
  */
 export function guess(
   path: readonly string[],

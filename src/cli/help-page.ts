@@ -49,28 +49,35 @@ export async function showPage(
   await context.console.print(parts.join('\n').replaceAll(NO_BREAK, ' '));
 }
 
-/** Returns the page as commander lays it out: from the usage to the options. */
+/** Returns the page as commander lays it out: usage, description, examples, options, commands. */
 function layOut(
   { command, page, path }: ReturnType<typeof findPage>,
   width: number,
   heading: (text: string) => string,
 ): string {
   const { aliases = [], summary, description = [], examples } = page;
-  const usage = ['imgctl', ...path, command.usage().replace('[command]', '<command>')].join(' ');
-  const names = aliases.map((alias) => ['imgctl', ...path.slice(0, -1), alias].join(' '));
   const sentence = summary && `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
   const start = renderBlocks([sentence, ...description].filter(Boolean), width);
-  const shown = `${heading('Examples:')}\n${renderBlocks([{ shell: examples }], width).trimEnd()}`;
-  command.description(`${start}\n${shown}`).configureHelp({
-    commandUsage: () => [usage, ...names.map((name) => `Alias: ${name}`)].join('\n'),
+  const shown = renderBlocks([{ shell: examples }], width).trimEnd();
+  command.description(`${start}\n${heading('Examples:')}\n${shown}`).configureHelp({
+    styleTitle: heading,
+    commandUsage: () => {
+      const usage = command.usage().replace('[command]', '<command>');
+      const names = aliases.map((alias) =>
+        ['Alias: imgctl', ...path.slice(0, -1), alias].join(' '),
+      );
+      return [['imgctl', ...path, usage].join(' '), ...names].join('\n');
+    },
     // The options of the root have a topic.
     visibleOptions: ({ parent, options }) => (parent ? [...options] : []),
     visibleCommands: ({ commands: all }) => all.filter((each) => isListed(page, each.name())),
+    // The description has its default already.
     optionDescription: (option) => option.description,
+    // Without its options and arguments.
     subcommandTerm: (each) => each.name(),
     formatItem: (term, longest, meaning) => renderTerm([term, meaning], width, longest),
+    // The description is wrapped already.
     boxWrap: (wrapped) => wrapped,
-    styleTitle: heading,
   });
   return command.helpInformation();
 }
@@ -161,10 +168,11 @@ function renderTerm([term, meaning]: Term, width: number, longest: number): stri
   const beside = Math.min(MAX_TERM, longest) + 4;
   const column = width - beside < MIN_MEANING ? INDENT : beside;
   const start = `  ${term}`;
-  const lines = wrapWords(meaning, width - column);
-  const [first, ...rest] = start.length > column - 2 ? ['', ...lines] : lines;
-  const indented = rest.map((line) => `\n${' '.repeat(column)}${line}`).join('');
-  return `  ${`${start.padEnd(column)}${first}`.trim()}${indented}`;
+  const isAbove = start.length > column - 2;
+  const lines = wrapWords(meaning, width - column).map((line) => ' '.repeat(column) + line);
+  if (isAbove) return [start, ...lines].join('\n');
+  const [first = '', ...rest] = lines;
+  return [start + first.slice(start.length), ...rest].join('\n');
 }
 
 /** Groups the names of fields by the options they need, with which their meanings begin. */

@@ -1,4 +1,4 @@
-// How a command in a hint is printed, with the options that keep it in the profile and service of the run.
+// How a command in a hint is printed: with the options that keep profile and service of the run.
 
 import { isOfService, isSettingKey, type SettingKey, variableOf } from '../config/definitions.ts';
 import type { Settings } from '../config/settings.ts';
@@ -43,6 +43,8 @@ export function serviceOf({ replacedUrl, isServiceProfileNew }: Settings): Servi
 
 type Added = keyof typeof OPTIONS;
 
+const OF_RUN = ['profile', 'givenUrl'] as const;
+
 /** What is added to a command, by what it uses and by the service of the run. */
 const ADDED: Readonly<Record<Use, Readonly<Record<ServiceOfRun, readonly Added[]>>>> = {
   // help filters
@@ -58,11 +60,7 @@ const ADDED: Readonly<Record<Use, Readonly<Record<ServiceOfRun, readonly Added[]
     new: ['otherProfile', 'url', 'username'],
   },
   // images list
-  service: {
-    same: ['profile', 'givenUrl'],
-    known: ['profile', 'givenUrl'],
-    new: ['profile', 'givenUrl'],
-  },
+  service: { same: OF_RUN, known: OF_RUN, new: OF_RUN },
 };
 
 /** The options with their values, as words; none if the command would use these values anyway. */

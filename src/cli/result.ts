@@ -17,7 +17,7 @@ export interface End {
   readonly summary?: string | undefined;
   /** Called after printing. It is not called if printing failed, unless `error` follows. */
   readonly afterwards?: () => Promise<void> | void;
-  /** Thrown after printing, instead of these errors of it: no value for --get, a closed pipe. */
+  /** Thrown after printing, also if the pipe was closed or there was no value for --get. */
   readonly error?: unknown;
   /** The exit code of a success; 0 if undefined. */
   readonly exitCode?: number;
@@ -59,11 +59,11 @@ export async function showResult(context: Context, result: Result): Promise<numb
     await list.end(end.meta);
   };
   try {
-    await print().catch((error: unknown) => {
-      const isMinor: boolean = hasCode(error, 'not-found') || error instanceof BrokenPipeError;
+    await print().catch((failure: unknown) => {
+      // The pipe was closed, or there is no value for --get: the error that follows counts more.
+      const isMinor: boolean = hasCode(failure, 'not-found') || failure instanceof BrokenPipeError;
       if (end.error !== undefined && isMinor) return;
-      if (isMinor || !end.done || !(error instanceof ImgctlError)) throw error;
-      throw error.with({ facts: end.done });
+      throw isMinor ? failure : withDone(failure, end.done);
     });
     await end.afterwards?.();
   } finally {
@@ -71,6 +71,11 @@ export async function showResult(context: Context, result: Result): Promise<numb
   }
   if (end.error !== undefined) throw end.error;
   return end.exitCode ?? 0;
+}
+
+/** Adds what was done to the error of a failed write. */
+function withDone(failure: unknown, done: End['done']): unknown {
+  return done && failure instanceof ImgctlError ? failure.with({ facts: done }) : failure;
 }
 
 async function drain(rows: Rows, write: (rows: readonly Row[]) => Promise<void>): Promise<End> {

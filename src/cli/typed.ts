@@ -28,7 +28,9 @@ export interface TypedWord {
   readonly mayShow: boolean;
 }
 
+/** `web.ova`, `22.04`, `/v2/image` */
 const PLAIN = /^[\p{L}\p{N}/][\p{L}\p{N}._,/ -]{0,59}$/u;
+/** `password`, `--token`, `store-key` */
 const NAME_OF_SECRET = /(?:^|-)(?:pass(?:word|phrase|wd)?|token|secret|key)$/i;
 
 /** The first option that its command does not have, or with a value that it does not take. */
@@ -77,6 +79,10 @@ export function readTyped(
 /** Commander takes it for an argument. */
 const NEGATIVE_NUMBER = /^-(\d+|\d*\.\d+)(e[+-]?\d+)?$/;
 
+/**
+ * Must agree with commander, which parses the line again and decides what runs. A word that is read
+ * differently here gets a wrong hint or page of help, or is refused: `outcomeOf` compares the two.
+ */
 class LineReader implements TypedLine {
   command: Partial<CommandDeclaration>;
   options = ALL_GLOBAL_OPTIONS;

@@ -126,17 +126,19 @@ const OPTION_HINTS: readonly ((option: TypedOption) => Advice | undefined)[] = [
 function unknownOption({ words }: TypedLine, unknown: UnknownOption): ImgctlError {
   const { path, options, index } = unknown;
   const text = words[index]?.text ?? '';
-  // `--limit 5` may be one word. What is behind the name may be a secret.
+  // What is behind the name may be a secret: -phunter2, or '--limit 5' as one word.
   const [flag] = /^(?:--\S+|-[^\s-])/.exec(text) ?? ['-'];
-  // With one dash commander would read -limit as -l with the value imit.
+  // -limit, -limit=5
   const [oneDash = ''] = text.split('=');
   if (options.some((each) => longFlag(each) === `-${oneDash}`)) {
     return misuse(path, `unknown option '${oneDash}'`, `did you mean -${oneDash}?`);
   }
   const declared = options.find((each) => flagsOf(each).includes(flag));
+  // '--limit 5'
   if (declared?.value) {
     return misuse(path, `option '${flag}' and its value are one word`, 'type them as two words');
   }
+  // --wait=10m, -q=true
   if (declared) {
     const longer = namesOf(options).find((each) => each.startsWith(`${flag.slice(2)}-`));
     return misuse(path, `option '${flag}' takes no value`, didYouMean(longer));
