@@ -275,6 +275,13 @@ describe('push --on-conflict', () => {
     const warning = { message: expect.stringMatching(/^web\.ova: skipped, folder /) };
     expect(result).toMatchObject({ stdout: '[]\n', exitCode: 0 });
     expect(JSON.parse(result.stderr)).toEqual({ warning });
+    for (const [given, action] of [
+      ['skip', 'skip'],
+      ['fail', 'conflict'],
+    ])
+      expect((await push(`--on-conflict ${given} --dry-run --get action`)).stdout).toBe(
+        `${action}\n`,
+      );
     const { stderr } = await onTerminal('--on-conflict skip');
     expect(stderr).toMatch(/^! web\.ova: skipped, folder .*\n✓ 1 image skipped\n$/);
     expect(left()).toEqual({ stored: ['web.ova'], syncs: 0 });

@@ -4,26 +4,20 @@ import type { Row } from '../../../output/columns.ts';
 import { isSent } from '../../../upload/actions.ts';
 import type { Storage } from '../../../upload/storage.ts';
 import type { PlannedPackage } from '../../../upload/transfer.ts';
-import { isSynced, type Pushed } from './sync-pushed.ts';
 
-/** @param plan all packages, also those that would fail: their conflicts are shown, too */
-export async function dryRunRows(
+/** Returns the files of the complete packages, and the conflicts of those that would fail. */
+export function uploadRows(
   plan: readonly PlannedPackage[],
-  pushed: Pushed,
-  { sync, syncIfSent = false }: { sync: boolean; syncIfSent?: boolean },
-): Promise<Row[]> {
-  const { packages, before, transfer } = pushed;
+  complete: readonly PlannedPackage[],
+): Row[] {
   const all = plan.flatMap((each) => each.files);
   const conflicts = all.filter(({ action }) => action === 'conflict');
-  const files = [...packages.flatMap((each) => each.files), ...conflicts];
-  const uploads = files.map(({ action, name, size }) => ({ step: 'upload', action, name, size }));
-  if (!sync || (syncIfSent && isSynced(packages, pushed))) return uploads;
-  const changes = await syncRows(transfer.storage, packages, before);
-  return [...uploads, ...changes];
+  const files = [...complete.flatMap((each) => each.files), ...conflicts];
+  return files.map(({ action, name, size }) => ({ step: 'upload', action, name, size }));
 }
 
 /** Returns what a sync would do: it makes the images equal to the packages in the storage. */
-async function syncRows(
+export async function syncRows(
   storage: Storage,
   packages: readonly PlannedPackage[],
   images: readonly Row[],

@@ -11,8 +11,14 @@ import type { PlannedPackage, TransferOptions, UploadPackage } from '../../../up
 import type { StorageFiles } from '../../upload-storage.ts';
 import type { PackageBatch } from '../package-batch.ts';
 import { brokenPackages } from './broken.ts';
-import { dryRunRows } from './dry-run.ts';
-import { type Pushed, reportUnsynced, type SyncOptions, syncPushed } from './sync-pushed.ts';
+import { syncRows, uploadRows } from './dry-run.ts';
+import {
+  needsSync,
+  type PushState,
+  reportUnsynced,
+  type SyncOptions,
+  syncPushed,
+} from './sync-pushed.ts';
 import { syncedMark } from './synced-mark.ts';
 import { planWithProgress, type UploadOutcome, uploadAll } from './upload.ts';
 
@@ -37,16 +43,32 @@ export async function pushChecked(
   job: PushJob,
   options: PushOptions,
 ): Promise<Result> {
-  const prepared = await prepare(context, job, options);
-  const plan = await planWithProgress(context, job.batch, job.packages, prepared.transfer);
-  const outcome = await uploadAll(context, job.batch, plan, prepared.transfer);
-  const pushed = { ...prepared, packages: outcome.complete };
-  if (!options.dryRun) return finish(context, job, outcome, pushed, options);
-  if (outcome.fatal) throw outcome.fatal;
-  const error = job.batch.error(outcome.counts('to upload'));
-  const rows = await dryRunRows(plan, pushed, options);
+  const state = await prepare(context, job, options);
+  const plan = await planWithProgress(context, job.batch, job.packages, state.transfer);
+  const outcome = await uploadAll(context, job.batch, plan, state.transfer);
+  return options.dryRun
+    ? dryRunResult(context, job, plan, outcome, state, options)
+    : finish(context, job, outcome, state, options);
+}
+
+/** Returns the files that would be uploaded, and what the sync would do if `finish` submitted one. */
+async function dryRunResult(
+  { tell }: Context,
+  { output, batch }: PushJob,
+  plan: readonly PlannedPackage[],
+  outcome: UploadOutcome,
+  state: PushState,
+  options: PushOptions,
+): Promise<Result> {
+  const { complete, incomplete, fatal } = outcome;
+  if (fatal) throw fatal;
+  const isBroken = brokenPackages(incomplete, state.transfer).size > 0;
+  const willSync = options.sync && !isBroken && needsSync(complete, state, options);
+  const changes = willSync ? await syncRows(state.transfer.storage, complete, state.before) : [];
+  const rows = [...uploadRows(plan, complete), ...changes];
   const note = { kind: 'note', message: 'nothing was uploaded or submitted' } as const;
-  return { output: job.output, rows, afterwards: () => context.tell(note), error };
+  const error = batch.error(outcome.counts('to upload'));
+  return { output, rows, afterwards: () => tell(note), error };
 }
 
 /**
@@ -62,13 +84,13 @@ async function finish(
   context: Context,
   job: PushJob,
   outcome: UploadOutcome,
-  pushed: Pushed,
+  state: PushState,
   options: PushOptions,
 ): Promise<Result> {
   const { output, batch } = job;
   const { complete, incomplete, fatal } = outcome;
   const { sync } = options;
-  const broken = brokenPackages(incomplete, pushed.transfer);
+  const broken = brokenPackages(incomplete, state.transfer);
   for (const [name, files] of broken) {
     const message = `${name} failed after these files became visible: ${files.join(', ')}`;
     context.tell({ kind: 'failure', message });
@@ -79,7 +101,7 @@ async function finish(
   if (complete.length === 0) return { error };
   if (!sync) return { output, rows: fileRows(complete), error };
   if (broken.size > 0) return { error };
-  const synced = await syncAndCount(context, job, pushed, outcome, options);
+  const synced = await syncAndCount(context, job, outcome, state, options);
   return { ...synced, error: synced.error ?? error };
 }
 
@@ -88,7 +110,7 @@ async function prepare(
   context: Context,
   { storage, storageFiles, assertHeld }: PushJob,
   { sync, onConflict, dryRun = false }: PushOptions,
-): Promise<Omit<Pushed, 'packages'>> {
+): Promise<PushState> {
   const { loadProofs } = await import('../../../upload/proofs.ts');
   const { io } = context;
   const proofs = loadProofs(storageFiles.proofs, io);
@@ -113,11 +135,11 @@ async function prepare(
 async function syncAndCount(
   context: Context,
   { output, batch }: PushJob,
-  pushed: Pushed,
   outcome: UploadOutcome,
+  state: PushState,
   options: SyncOptions,
 ): Promise<Result> {
-  const syncing = syncPushed(context, output, pushed, options);
+  const syncing = syncPushed(context, output, outcome.complete, state, options);
   const synced = await syncing.catch((error: unknown): Result => ({ error }));
   const afterwards = async () => {
     await synced.afterwards?.();

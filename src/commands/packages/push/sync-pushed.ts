@@ -25,10 +25,8 @@ export interface SyncOptions extends Parsed<typeof POLL_OPTIONS> {
 const MAX_DELAY = 10_000;
 const PAUSE = 1_000;
 
-/** What was pushed, or would be with --dry-run. */
-export interface Pushed {
-  /** The packages that the storage has as a whole, and those that were skipped. */
-  readonly packages: readonly PlannedPackage[];
+/** What a push knows before it uploads, and what a sync needs of it. */
+export interface PushState {
   /** The user's images before the push. */
   readonly before: readonly Row[];
   readonly transfer: TransferOptions;
@@ -37,22 +35,27 @@ export interface Pushed {
 
 /**
  * Submits one sync for all packages if it is needed, and follows it.
+ * @param packages those that the storage has as a whole, and those that were skipped
  * @returns their images, the summary, and the error if the sync failed
  * @throws ImgctlError if nothing was submitted, or nobody knows how the sync ended
  */
 export async function syncPushed(
   context: Context,
   output: Output,
-  pushed: Pushed,
+  packages: readonly PlannedPackage[],
+  state: PushState,
   options: SyncOptions,
 ): Promise<Result> {
   const { tell } = context;
-  const { before, transfer, mark } = pushed;
+  const { before, transfer, mark } = state;
   const { wait, strict = false } = options;
-  const toSync = pushed.packages.filter(({ files }) => !files.some(isSkipped));
-  const unneeded = messageWithoutSync(toSync, pushed, options);
-  if (unneeded) {
-    const afterwards = () => tell({ kind: 'success', ...unneeded });
+  const toSync = withoutSkipped(packages);
+  if (!needsSync(packages, state, options)) {
+    const success =
+      toSync.length === 0
+        ? { message: summaryOf(packages, before, []), elsewhere: null }
+        : { message: 'Nothing was uploaded, no sync was submitted' };
+    const afterwards = () => tell({ kind: 'success', ...success });
     return { output, rows: wait ? imagesOf(toSync, before) : [], afterwards };
   }
   if (wait) await rememberSync(context, mark.begin(transfer.assertHeld), options);
@@ -70,32 +73,31 @@ export async function syncPushed(
   const { error, warnings } = judge(doubts, failure, strict);
   const afterwards = () => {
     for (const { message, hint } of warnings) tell({ kind: 'warning', message, hint });
-    if (!error) reportSynced(context, pushed, request, after, warnings.length > 0);
+    if (error) return;
+    const summary = summaryOf(packages, before, after);
+    reportSynced(context, request, summary, warnings.length > 0);
   };
   return { output, rows: imagesOf(toSync, after), afterwards, error, done: submitted.done };
 }
 
-/** Returns what to say if all packages are skipped, or --sync-if-sent needs no sync. */
-function messageWithoutSync(
+/**
+ * False if all packages are skipped. With --sync-if-sent also if nothing was sent since the last
+ * good sync, and the user has an image of each package.
+ */
+export function needsSync(
   packages: readonly PlannedPackage[],
-  pushed: Pushed,
+  { mark, before }: PushState,
   { syncIfSent = false }: SyncOptions,
-): { message: string; elsewhere?: null } | undefined {
-  if (packages.length === 0) {
-    return { message: summaryOf(pushed.packages, pushed.before, []), elsewhere: null };
-  }
-  if (!syncIfSent || !isSynced(packages, pushed)) return undefined;
-  return { message: 'Nothing was uploaded, no sync was submitted' };
-}
-
-/** True if nothing was sent since the last good sync, and the user has an image of each package. */
-export function isSynced(
-  packages: readonly PlannedPackage[],
-  { mark, before }: Pick<Pushed, 'mark' | 'before'>,
 ): boolean {
+  const toSync = withoutSkipped(packages);
   const isDone = (each: PlannedPackage) =>
     !each.files.some(isSent) && before.some(({ name }) => name === each.name);
-  return packages.every(isDone) && mark.isThere();
+  const isSynced = toSync.every(isDone) && mark.isThere();
+  return toSync.length > 0 && !(syncIfSent && isSynced);
+}
+
+function withoutSkipped(packages: readonly PlannedPackage[]): readonly PlannedPackage[] {
+  return packages.filter(({ files }) => !files.some(isSkipped));
 }
 
 function imagesOf(packages: readonly PlannedPackage[], images: readonly Row[]): readonly Row[] {
@@ -117,16 +119,14 @@ async function rememberSync(
 
 function reportSynced(
   { tell }: Context,
-  { packages, before }: Pushed,
   request: SyncRequest,
-  after: readonly Row[],
+  summary: string,
   isDoubtful: boolean,
 ): void {
   const problems = describeProblems(request);
   const hasWarnings = problems !== undefined || isDoubtful;
   const how = problems ? `sync ${request.id} succeeded with ${problems}: ` : '';
-  const message = `${how}${summaryOf(packages, before, after)}`;
-  tell({ kind: 'success', message, elsewhere: null, hasWarnings });
+  tell({ kind: 'success', message: `${how}${summary}`, elsewhere: null, hasWarnings });
 }
 
 /** Submits a sync of what the storage still has. If it fails, reports what stays unsynced. */
