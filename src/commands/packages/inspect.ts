@@ -82,7 +82,7 @@ async function* inspectEach(
   read: (file: string, resolved: string) => Promise<Inspected>,
 ): Rows {
   let count = 0;
-  for await (const { summary, rows, error } of batch.each(read, (each) => each.error)) {
+  for await (const { summary, rows, error } of batch.each(read)) {
     yield rows;
     if (error) continue;
     count += 1;

@@ -72,11 +72,11 @@ export class PackageBatch {
     // On a terminal, a line with a mark has named each file.
     const hasNames = this.#context.console.marksParts;
     const message = hasNames ? this.#counted(counts) : this.summary(counts);
-    return new ImgctlError(error.code, message, { cause: error, facts: this.heldHint });
+    return new ImgctlError(error.code, message, { cause: error, facts: this.hintForEnd });
   }
 
   /** The first hint, if stderr is a terminal, which shows it once at the end. */
-  get heldHint(): Facts | undefined {
+  get hintForEnd(): Facts | undefined {
     return this.#context.console.marksParts ? this.#firstHint : undefined;
   }
 
@@ -85,29 +85,33 @@ export class PackageBatch {
   }
 
   /**
-   * Yields what `read` returns for each file and its absolute path. A file fails if it is missing,
-   * unreadable or a folder, if `read` throws invalid-package or usage, or `errorOf` returns one.
+   * Yields what `read` returns for each file and its absolute path, and reports its error once the
+   * caller has printed its rows. Nothing is yielded of a file that is missing, unreadable or a
+   * folder, or if `read` throws invalid-package or usage: then only this error is reported.
    */
-  async *each<Found>(
+  async *each<Found extends { readonly error: ImgctlError | undefined }>(
     read: (file: string, resolved: string) => Promise<Found>,
-    errorOf: (found: Found) => ImgctlError | undefined = () => undefined,
   ): AsyncGenerator<Found, void, void> {
     for (const file of this.files) {
+      let found: Found;
       try {
         const resolved = path.resolve(this.#context.io.cwd, file);
-        if (fs.statSync(resolved).isDirectory()) {
-          const advice = `name its files, such as ${path.join(file, '*.ova')}`;
-          throw new ImgctlError('invalid-package', `${file} is not a file`, { facts: advice });
-        }
-        const found = await read(file, resolved);
-        yield found;
-        const error = errorOf(found);
-        if (error) this.addFailure(file, error);
+        requireNoFolder(file, resolved);
+        found = await read(file, resolved);
       } catch (error) {
         this.addFailure(file, fileError(file, error));
+        continue;
       }
+      yield found;
+      if (found.error) this.addFailure(file, found.error);
     }
   }
+}
+
+function requireNoFolder(file: string, resolved: string): void {
+  if (!fs.statSync(resolved).isDirectory()) return;
+  const advice = `name its files, such as ${path.join(file, '*.ova')}`;
+  throw new ImgctlError('invalid-package', `${file} is not a file`, { facts: advice });
 }
 
 /** Returns the error of one file. @throws what concerns all of them, such as an interrupt */

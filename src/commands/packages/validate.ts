@@ -52,7 +52,7 @@ export const validate = command({
 });
 
 async function run(context: Context, options: Options, files: readonly string[]): Promise<Result> {
-  const { io, tell } = context;
+  const { tell } = context;
   const maxHardware = readMaxHardware(options.maxHardware);
   const isOne = files.length === 1;
   const shown = namesOf(COLUMNS).slice(isOne ? 1 : 0);
@@ -60,24 +60,38 @@ async function run(context: Context, options: Options, files: readonly string[])
   const id = isOne ? 'code' : 'file';
   const columns = COLUMNS.map((each) => ({ ...each, isId: each.name === id }));
   const output = context.output(columns, { ...options, shown, wrap: true });
-  // On a terminal, the line of a package has its findings.
-  const isInLines = !isOne && output.isTable && io.stdout.isTTY && io.stderr.isTTY;
+  const layout = layoutOf(context, isOne, output.isTable);
   tell({ kind: 'begin', isBrief: true });
   const batch = new PackageBatch(context, files);
   const check = async (file: string, resolved: string): Promise<CheckedFile> => {
     const summary = await readWithProgress(context, file, resolved, maxHardware);
     const { findings } = summary;
-    const inLine = isInLines ? findings : [];
-    const inRows = context.quiet && !isOne ? findings.slice(0, 1) : findings;
-    const rows = isInLines ? [] : inRows.map((finding) => ({ file, ...finding }));
+    const inRows = { rows: findings, 'first row': findings.slice(0, 1), lines: [] }[layout];
+    const rows = inRows.map((finding) => ({ file, ...finding }));
+    const inLines = layout === 'lines' ? findings : [];
     const errors = errorsOf(summary);
-    if (errors.length > 0) return { rows, error: invalidPackage(file, errors, inLine) };
+    if (errors.length > 0) return { rows, error: invalidPackage(file, errors, inLines) };
     const message = `${file}: valid, ${describeProof(summary)}`;
     const hasWarnings = findings.length > 0;
-    tell({ kind: 'success', message, elsewhere: message, hasWarnings, details: detailsOf(inLine) });
+    const details = detailsOf(inLines);
+    tell({ kind: 'success', message, elsewhere: message, hasWarnings, details });
     return { rows, error: undefined };
   };
   return { output, rows: checkEach(context, batch, check) };
+}
+
+/**
+ * Decides where the findings of a package are shown:
+ *
+ *     one package                    | rows
+ *     several, a table on a terminal | lines below the line of the package on stderr
+ *     several, with -q               | the first row, of which the name of the package is printed
+ *     several, otherwise             | rows
+ */
+function layoutOf({ io, quiet }: Context, isOne: boolean, isTable: boolean) {
+  if (isOne) return 'rows';
+  if (isTable && io.stdout.isTTY && io.stderr.isTTY) return 'lines';
+  return quiet ? 'first row' : 'rows';
 }
 
 interface CheckedFile {
@@ -92,9 +106,10 @@ async function* checkEach(
   check: (file: string, resolved: string) => Promise<CheckedFile>,
 ): Rows {
   let valid = 0;
+  /** Thrown after the rows so far are printed. */
   let ended: unknown;
   try {
-    for await (const { rows, error } of batch.each(check, (checked) => checked.error)) {
+    for await (const { rows, error } of batch.each(check)) {
       if (error === undefined) valid += 1;
       yield* printable(rows, error !== undefined || batch.hasFailed);
     }

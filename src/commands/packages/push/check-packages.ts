@@ -30,9 +30,10 @@ export async function checkPackages(context: Context, batch: PackageBatch) {
     const findings = errorsOf(checked.summary);
     if (findings.length > 0) throw invalidPackage(file, findings);
     for (const { name } of checked.files) requireUsableName(name);
-    return uploadOf(file, checked, (at) => (at === resolved ? state : stateAt(at)));
+    const upload = await uploadOf(file, checked, (at) => (at === resolved ? state : stateAt(at)));
+    return { upload, error: undefined };
   };
-  for await (const each of batch.each(check)) packages.push(each);
+  for await (const { upload } of batch.each(check)) packages.push(upload);
   requireDistinctNames(packages.flatMap(({ files }) => files));
   return packages;
 }
@@ -112,5 +113,5 @@ function requireDistinctNames(files: readonly NamedFile[]): void {
 /** Returns a text that is the same for the same file and name, whatever links lead there. */
 export function identityOf(file: string): string {
   const followed = tryOr(() => realpathSync(file), file);
-  return path.join(followed, path.basename(file));
+  return [followed, path.basename(file)].join('\0');
 }

@@ -145,7 +145,7 @@ async function syncAndCount(
     await synced.afterwards?.();
     if (synced.error === undefined || !batch.hasFailed) return;
     const message = batch.summary(outcome.counts());
-    context.tell({ kind: 'failure', message, hint: batch.heldHint });
+    context.tell({ kind: 'failure', message, hint: batch.hintForEnd });
   };
   return { ...synced, afterwards };
 }
