@@ -10,8 +10,10 @@ import type { PackageSource } from './package-source.ts';
 
 export interface FilesOfReference {
   readonly reference: FileReference;
-  /** The file, or all its chunks. */
+  /** The file, or all its chunks; at least one. */
   readonly files: readonly PackageFile[];
+  /** True if chunks may follow the last: no size is declared, and the last chunk is full. */
+  readonly isOpenEnded: boolean;
 }
 
 /** Finds the file of each reference, or its chunks, and compares them with what is declared. */
@@ -19,61 +21,67 @@ export async function resolveReferences(
   references: readonly FileReference[],
   source: PackageSource,
 ) {
-  const { findings } = source;
   const resolved: FilesOfReference[] = [];
-  const places = new Set<string>();
+  const taken = new Set<string>();
   for (const reference of references) {
-    const { href, compression } = reference;
-    const files = await takeFiles(reference, source, places);
-    if (files === null) {
-      findings.add('duplicate-reference', href, 'another reference names the same file');
-      continue;
-    }
-    resolved.push({ reference, files });
-    if (compression === null) continue;
-    const [file] = files;
-    if (compression !== 'gzip') {
-      findings.add('unknown-compression', href, `unknown compression ${compression}, not checked`);
-    } else if (file && !(await hasGzipMagic(file))) {
-      findings.add('not-gzip', file.name, 'declared as gzip, but not gzip data');
-    }
+    const found = await findFiles(reference, source, taken);
+    if (found === null) continue;
+    resolved.push(found);
+    await checkCompression(found, source);
   }
   return resolved;
 }
 
-/** Returns the files of a reference and adds their places; null if another reference has one. */
-async function takeFiles(reference: FileReference, source: PackageSource, places: Set<string>) {
-  const files: PackageFile[] = [];
-  for await (const file of findFiles(reference, source)) {
-    const place = placeOf(file);
-    if (places.has(place)) return null;
-    places.add(place);
-    files.push(file);
-  }
-  return files;
-}
-
-async function* findFiles(
+/**
+ * Returns null, which is a finding, if there are no files, or another reference has taken one.
+ * @param taken places of files, to which this adds
+ */
+async function findFiles(
   reference: FileReference,
   source: PackageSource,
-): AsyncGenerator<PackageFile, void> {
+  taken: Set<string>,
+): Promise<FilesOfReference | null> {
   const { href, size, chunkSize } = reference;
-  const report = (code: FindingCode, message: string) => source.findings.add(code, href, message);
+  const report = (code: FindingCode, message: string) => {
+    source.findings.add(code, href, message);
+    return null;
+  };
   if (/^https?:\/\//i.test(href)) return report('remote-reference', 'remote file, not checked');
   const flaw = flawOf(href);
   if (flaw !== undefined) return report('unsafe-name', flaw);
   const file = await findFile(href, source);
   // A file that fits into one chunk need not be named as one.
-  const isWhole = file !== null && chunkSize !== null && file.size <= chunkSize;
-  if (chunkSize !== null && chunkSize > 0 && !isWhole)
-    return yield* findChunks(reference, chunkSize, source);
-  if (file === null) {
-    const [how] = (await Promise.all(candidateNames(href).map(source.findSimilar))).filter(Boolean);
-    const hint = how ? `; the package has this name ${how}` : '';
-    return report('missing-file', `missing or unreadable${hint}`);
+  const isChunked = chunkSize !== null && chunkSize > 0 && (file === null || file.size > chunkSize);
+  const found = isChunked
+    ? findChunks(reference, chunkSize, source)
+    : await checkWhole(file, reference, source);
+  const files: PackageFile[] = [];
+  for await (const each of found) {
+    const place = placeOf(each);
+    if (taken.has(place))
+      return report('duplicate-reference', 'another reference names the same file');
+    taken.add(place);
+    files.push(each);
   }
-  checkSize(file, size, source);
-  yield file;
+  const last = files.at(-1);
+  if (last === undefined) return null;
+  return { reference, files, isOpenEnded: isChunked && size === null && last.size >= chunkSize };
+}
+
+/** Returns the file, or none if it is missing, which this reports. */
+async function checkWhole(
+  file: PackageFile | null,
+  { href, size }: FileReference,
+  source: PackageSource,
+): Promise<PackageFile[]> {
+  if (file !== null) {
+    checkSize(file, size, source);
+    return [file];
+  }
+  const [how] = (await Promise.all(candidateNames(href).map(source.findSimilar))).filter(Boolean);
+  const hint = how ? `; the package has this name ${how}` : '';
+  source.findings.add('missing-file', href, `missing or unreadable${hint}`);
+  return [];
 }
 
 /** Finds the chunks `<href>.000000000` and so on: at least one, all full but the last. */
@@ -113,20 +121,28 @@ function checkSize(file: PackageFile, declared: number | null, source: PackageSo
   source.findings.add('size-mismatch', file.name, message);
 }
 
-/** Only a declared size, a manifest or a chunk that is not full shows that no chunk is missing. */
+async function checkCompression(
+  { reference: { href, compression }, files: [file] }: FilesOfReference,
+  { findings }: PackageSource,
+): Promise<void> {
+  if (compression === null || file === undefined) return;
+  if (compression !== 'gzip')
+    findings.add('unknown-compression', href, `unknown compression ${compression}, not checked`);
+  else if (!(await hasGzipMagic(file)))
+    findings.add('not-gzip', file.name, 'declared as gzip, but not gzip data');
+}
+
+/** Reports references that may have more chunks. A manifest that lists the last one lists all. */
 export function checkEnds(
   references: readonly FilesOfReference[],
   digests: readonly FileCheck[],
   findings: FindingList,
 ): void {
   const listed = new Set(digests.map(({ file }) => placeOf(file)));
-  for (const { reference, files } of references) {
-    const { href, size, chunkSize } = reference;
+  for (const { reference, files, isOpenEnded } of references) {
     const last = files.at(-1);
-    if (!last || size !== null || !chunkSize || listed.has(placeOf(last))) continue;
-    const isWhole = !/\.\d{9}$/.test(last.name);
-    if (last.size < chunkSize || isWhole) continue;
+    if (!isOpenEnded || !last || listed.has(placeOf(last))) continue;
     const message = `no size, so chunks after ${last.name} may be missing`;
-    findings.add('unknown-end', href, message);
+    findings.add('unknown-end', reference.href, message);
   }
 }
