@@ -16,7 +16,7 @@ import {
   textLength,
   toBytes,
 } from './elements.ts';
-import { readSystem } from './hardware.ts';
+import { readSystem, type System } from './hardware.ts';
 import { checkHardware } from './hardware-checks.ts';
 import { readWhole } from './package-file.ts';
 import type { PackageSource } from './package-source.ts';
@@ -25,7 +25,39 @@ import type { PackageSource } from './package-source.ts';
 export const DESCRIPTOR_LIMITS: XmlLimits = { bytes: 16 * 1024 * 1024, nodes: 100_000, depth: 100 };
 const MAX_OPTIONS = 32;
 
-export type Envelope = Awaited<ReturnType<typeof readDescriptor>>;
+/** What a descriptor says of its package. */
+export interface Envelope {
+  /** The version attribute, else 0.9, 1.x or 2.x by namespace. */
+  readonly ovfVersion: string;
+  readonly products: readonly Product[];
+  readonly systems: readonly System[];
+  readonly disks: readonly Disk[];
+  readonly networks: readonly Network[];
+  readonly deploymentOptions: readonly DeploymentOption[];
+  readonly references: readonly FileReference[];
+}
+
+interface Product {
+  readonly product: string | null;
+  readonly vendor: string | null;
+  readonly version: string | null;
+  /** Such as `5.0.1 build 4711`. */
+  readonly fullVersion: string | null;
+  /** How many properties a user can set. */
+  readonly properties: number;
+}
+
+interface Network {
+  readonly name: string;
+  readonly description: string | null;
+}
+
+interface DeploymentOption {
+  readonly id: string;
+  readonly label: string | null;
+  readonly description: string | null;
+  readonly default: boolean;
+}
 
 export interface Disk {
   readonly id: string;
@@ -50,24 +82,14 @@ export interface FileReference {
   readonly compression: string | null;
 }
 
-/** What a package has if its descriptor is missing or unreadable. */
-const UNREADABLE = {
-  ovfVersion: null,
-  products: [],
-  systems: [],
-  disks: [],
-  networks: [],
-  deploymentOptions: [],
-  references: [],
-};
-
+/** Returns null if the descriptor is missing or unreadable. */
 export async function readDescriptor(
   { descriptor: file, findings }: PackageSource,
   maxHardware: number | undefined,
-) {
+): Promise<Envelope | null> {
   const { bytes: maxBytes } = DESCRIPTOR_LIMITS;
   const bytes = file && (await readWhole(file, findings, maxBytes, 'descriptor-too-large'));
-  if (!file || !bytes) return UNREADABLE;
+  if (!file || !bytes) return null;
   try {
     const root = parseXml(bytes, DESCRIPTOR_LIMITS);
     const report: Report = (code, { line }, message) =>
@@ -79,16 +101,16 @@ export async function readDescriptor(
   } catch (thrown) {
     if (!(thrown instanceof XmlError)) throw thrown;
     findings.add(thrown.code, `${file.name}:${thrown.line}`, thrown.message);
-    return UNREADABLE;
+    return null;
   }
 }
 
-function readEnvelope(root: XmlElement, report: Report) {
+function readEnvelope(root: XmlElement, report: Report): Envelope | null {
   const ovfVersion = ovfVersionOf(root);
   if (ovfVersion === null) {
     const namespace = root.namespace || 'without a namespace';
     report('not-an-envelope', root, `the root element is ${root.name} (${namespace})`);
-    return UNREADABLE;
+    return null;
   }
   checkSections(root, report);
   const references = readReferences(root, report);
@@ -113,7 +135,6 @@ function readEnvelope(root: XmlElement, report: Report) {
     else report('empty-collection', collection, 'no virtual system in the collection');
   }
   return {
-    /** The version attribute, else 0.9, 1.x or 2.x by namespace. */
     ovfVersion,
     products: findProducts(root).map((section) => ({
       product: childText(section, 'Product'),
@@ -222,7 +243,7 @@ function grandchildrenOf(root: XmlElement, section: string, kind: string): XmlEl
   return childrenOf(root, section).flatMap((child) => childrenOf(child, kind));
 }
 
-function readOptions(configurations: readonly XmlElement[], report: Report) {
+function readOptions(configurations: readonly XmlElement[], report: Report): DeploymentOption[] {
   const firstIgnored = configurations[MAX_OPTIONS];
   if (firstIgnored !== undefined) {
     report('too-many-options', firstIgnored, `only the first ${MAX_OPTIONS} options are read`);

@@ -24,12 +24,26 @@ export interface Hardware {
   readonly networks: readonly (string | null)[];
 }
 
+export interface System {
+  readonly id: string | null;
+  readonly name: string | null;
+  /** Identifiers of the enclosing collections, outermost first. */
+  readonly collections: readonly string[];
+  readonly operatingSystem: string | null;
+  /** What VirtualSystemType lists, such as `vmx-13`. */
+  readonly hardwareFamilies: readonly string[];
+  /** With the default deployment option, if there are any. */
+  readonly hardware: Hardware;
+  /** With each deployment option; empty if none makes a difference. */
+  readonly options: readonly { readonly option: string; readonly hardware: Hardware }[];
+}
+
 export function readSystem(
   { element, collections }: SystemElement,
   deploymentOptions: readonly { readonly id: string; readonly default: boolean }[],
   declared: DeclaredNames,
   report: Report,
-) {
+): System {
   const id = attribute(element, 'id');
   if (id === null) report('missing-attribute', element, `${element.name} without id`);
   // Other hardware sections are alternatives to the first.
@@ -51,7 +65,6 @@ export function readSystem(
     operatingSystem: (operatingSystem && childText(operatingSystem, 'Description')) ?? null,
     hardwareFamilies: section === undefined ? [] : familiesOf(section),
     hardware: addUp(usualItems),
-    /** With each deployment option; empty if none makes a difference. */
     options: choices.map(({ option, items: chosen }) => ({ option, hardware: addUp(chosen) })),
   };
 }

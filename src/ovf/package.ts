@@ -27,7 +27,9 @@ export interface CheckedPackage {
   readonly checks: readonly FileCheck[];
 }
 
-export interface PackageSummary extends Omit<Envelope, 'references'> {
+export interface PackageSummary extends Omit<Envelope, 'ovfVersion' | 'references'> {
+  /** Null if the descriptor is missing or unreadable; then no system is known, nor a disk. */
+  readonly ovfVersion: string | null;
   readonly kind: 'ova' | 'ovf';
   readonly file: string;
   /** The existing files, the descriptor first, also those that only the manifest lists. */
@@ -87,8 +89,9 @@ export async function checkPackage(file: string, options: CheckOptions): Promise
   const { signal, maxHardware } = options;
   signal?.throwIfAborted();
   const source = await openPackage(file, signal);
-  const { kind, findings, descriptor } = source;
-  const { references, ...content } = await readDescriptor(source, maxHardware);
+  const { kind, findings } = source;
+  const envelope = await readDescriptor(source, maxHardware);
+  const { references, ...content } = envelope ?? NO_ENVELOPE;
   const resolved = await resolveReferences(references, source);
   const layout: PackageLayout = {
     ...source,
@@ -97,7 +100,7 @@ export async function checkPackage(file: string, options: CheckOptions): Promise
     referenced: resolved.flatMap(({ files }) => files),
   };
   reportMissingManifest(layout);
-  if (kind === 'ova' && descriptor && content.ovfVersion !== null) {
+  if (kind === 'ova' && envelope !== null) {
     checkOrder(layout);
     reportUnreferenced(layout, references);
   }
@@ -120,6 +123,16 @@ export async function checkPackage(file: string, options: CheckOptions): Promise
     checks: [...digests, ...others],
   };
 }
+
+const NO_ENVELOPE = {
+  ovfVersion: null,
+  products: [],
+  systems: [],
+  disks: [],
+  networks: [],
+  deploymentOptions: [],
+  references: [],
+};
 
 interface PackageLayout extends PackageSource {
   readonly manifest: PackageFile | null;
