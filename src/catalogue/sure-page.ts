@@ -97,9 +97,10 @@ async function listOn(
   { query, limit, perPage }: Wanted,
   { firstPages }: Service,
 ) {
+  if (!areDifferent(page.images)) return undefined;
   const matching = matchesOf(query, page.images);
   const images = query.sort(matching).slice(0, limit);
-  if (isWhole(page) && areDifferent(page.images)) return { images, total: matching.length };
+  if (isWhole(page)) return { images, total: matching.length };
   // Other pages have more images, which come behind these if the service sorted as asked.
   const saysSorted = isOrderOf(query, sort) && page.meta.sort === printSort(sort);
   if (!saysSorted || images.length < limit) return undefined;

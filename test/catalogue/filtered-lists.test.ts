@@ -173,6 +173,16 @@ describe('a sorted or filtered list', () => {
     expect(ids).toEqual([1]);
   });
 
+  it('by time has no image twice if the service repeats one', async () => {
+    const repeating: Handler = (request, index) => {
+      const isByTime = request.url.search.includes('updated_on');
+      const images = isByTime ? [...IMAGES.slice(0, 1), ...IMAGES] : IMAGES;
+      return serving({ images })(request, index);
+    };
+    const { ids } = await list(repeating, { perPage: 100, query: { sorts: [NEWEST] }, limit: 3 });
+    expect(ids).toEqual([1, 2, 3]);
+  });
+
   it.each<[string, Habits | Handler, boolean]>([
     ['ignores case', {}, true],
     ['minds case', { like: minding }, false],
