@@ -155,10 +155,7 @@ function tlsFailure(cause: NodeJS.ErrnoException, attempt: Attempt): Failure {
 /** Returns undefined if the request and what was received were valid HTTP. */
 function protocolFailure(cause: NodeJS.ErrnoException, attempt: Attempt): Failure | undefined {
   const { code = '' } = cause;
-  const {
-    of,
-    url: { origin },
-  } = attempt;
+  const { origin } = attempt.url;
   if (code === 'UND_ERR_INVALID_ARG') {
     const facts = 'check the method, the path and the token for invalid characters';
     return { code: 'usage', message: `not a valid HTTP request: ${cause.message}`, facts };
@@ -173,8 +170,8 @@ function protocolFailure(cause: NodeJS.ErrnoException, attempt: Attempt): Failur
   // As an alert of TLS begins.
   const isAlert = mayBeTls(attempt) && 'data' in cause && `${cause.data}`.startsWith('\x15\x03');
   const facts: Facts = isAlert
-    ? { kind: 'needs-tls', of }
-    : { kind: 'check-address', of, part: 'host and port' };
+    ? { kind: 'needs-tls', of: attempt.of }
+    : { kind: 'check-address', of: attempt.of, part: 'host and port' };
   return { code: 'bad-answer', message, facts };
 }
 
@@ -189,7 +186,7 @@ interface NetworkError {
   readonly remedy?: Remedy;
   /** False if a retry would fail in the same way [true]. */
   readonly transient?: boolean;
-  /** What the server did, if it was reached. */
+  /** What the server did, for messages that do not say `cannot reach`. */
   readonly deed?: string;
 }
 

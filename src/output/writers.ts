@@ -127,13 +127,16 @@ function* linesOf(line: Line, rows: readonly Row[], output: Output, onTerminal: 
 
 /**
  * Returns the value of each row, or the items of a list. A list that is null has no items.
- * @throws ImgctlError not-found: another value is missing
+ * @throws ImgctlError not-found: another value, or an item of a list, is missing
  */
 function valuesOf(column: Column, rows: readonly Row[], output: Output): readonly unknown[] {
   const { name, type } = column;
   const isEmptyList = (row: Row) => type.includes('array') && row[name] === null;
-  const values = rows.map((row) => (isEmptyList(row) ? [] : [output.cell(column, row)].flat()));
-  const missing = values.filter((items) => items.includes(null)).length;
+  const isMissing = (value: unknown) =>
+    Array.isArray(value) ? value.includes(null) : value === null;
+  const filled = rows.filter((row) => !isEmptyList(row));
+  const values = filled.map((row) => output.cell(column, row));
+  const missing = values.filter(isMissing).length;
   if (missing === 0) return values.flat();
   const { length } = rows;
   const message =
