@@ -165,6 +165,9 @@ export const GUESSES: Readonly<Record<string, Guess>> = {
     'omit it: it is the default',
   '--jq, --query, --template, images changes --get, images changes --columns, images changes -c':
     'use --json, and pipe it to jq',
+  '--verbose, -v, --trace, --silent':
+    'use --debug to trace requests, -q for less output, or -V for the version',
+  '--no-color': 'use --color never',
   'images get --url': hint`use --get path, or list URLs with: ${imgctl('images', 'list', '--urls')}`,
   'push -r, push --recursive, push --delete, push --mirror, validate -r, inspect -r':
     'name the files, such as *.ova; push deletes none',
@@ -177,10 +180,7 @@ export const GUESSES: Readonly<Record<string, Guess>> = {
  */
 export const RENAMED: Readonly<Record<string, readonly [option: string, advice?: Advice]>> = {
   '--max-items, --max-results, --max, --head, --top': ['--limit'],
-  '--all, -a, -A, --all-versions, --no-paginate': [
-    '--limit',
-    'every image is listed; to list fewer, use -n 100',
-  ],
+  '--all, -a, -A, --no-paginate': ['--limit', 'all images are listed; for fewer, use -n 100'],
   '--page-size, --pagesize': ['--per-page'],
   '--selector, -l, --where, --id, --label, --folder, --regex': [
     '--filter',
@@ -198,18 +198,10 @@ export const RENAMED: Readonly<Record<string, readonly [option: string, advice?:
   '--follow, --watch, -w, -f': ['--wait'],
   '--async, --detach, -d': ['--no-wait'],
   '-n, --simulate, --check': ['--dry-run'],
-  '--overwrite, --force, --replace': [
-    '--on-conflict',
-    'use --on-conflict replace; identical files are always skipped',
-  ],
+  '--overwrite, --force, --replace': ['--on-conflict', 'use --on-conflict replace'],
   '--transfers, --jobs, -j, --threads, --concurrency': ['--parallel'],
   '--dest, --destination, --target, --bucket': ['--to'],
   '--url, --server, --host, --hostname, --endpoint, --endpoint-url': ['--base-url'],
   '--context, --account': ['--profile'],
   '--max-time, --connect-timeout, --request-timeout': ['--timeout'],
-  '--verbose, -v, --trace, --silent': [
-    '--debug',
-    'use --debug to trace requests, -q for less output, or -V for the version',
-  ],
-  '--no-color': ['--color', 'use --color never'],
 };
