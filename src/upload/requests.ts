@@ -50,8 +50,9 @@ export function createRequests(
     /** Returns any response but a redirect. @throws ImgctlError */
     async send(request: StorageRequest): Promise<HttpResponse> {
       const { url, nextUrl = () => url, patience = 0 } = request;
-      const rules = { ...request, headers: {}, timeout: Math.max(timeout, patience), signal };
-      /** Sends one attempt: a signature is valid for some minutes only. */
+      /** The request without its headers: each attempt gets them from `authorize`. */
+      const unsigned = { ...request, headers: {}, timeout: Math.max(timeout, patience), signal };
+      /** Sends one attempt, signed anew: a signature is valid for some minutes only. */
       const sendSigned = async () => {
         const signed = await authorize(request);
         const headers = {
@@ -59,10 +60,10 @@ export function createRequests(
           'accept-encoding': 'identity',
           ...signed,
         };
-        return transport.send({ ...rules, headers, url: nextUrl() });
+        return transport.send({ ...unsigned, headers, url: nextUrl() });
       };
       const retrying = { retries, sleep, random, onEvent };
-      const received = await sendWithRetry({ send: sendSigned }, rules, retrying, pace);
+      const received = await sendWithRetry({ send: sendSigned }, unsigned, retrying, pace);
       const response = isSuccess(received) ? received : withoutSecrets(received, redact);
       const known = explain(response);
       if (known) throw known;

@@ -42,7 +42,7 @@ export interface StoredState {
   readonly isProof: boolean;
 }
 
-/** How it ended to give a part the name of its file. */
+/** The result of `publish`. */
 export type Published =
   | { readonly kind: 'visible'; readonly stored: StoredState }
   /** Others see nothing of the part. */
@@ -123,14 +123,14 @@ export function isPart(name: string): boolean {
 }
 
 /**
- * True for a part of this host whose process has ended, and for any part after a day.
- * @param age milliseconds
+ * True for a part of this host whose process has ended, after 10 minutes; for any after a day.
+ * @param age milliseconds since its last change
  */
 export function isDeadPart(name: string, age: number, system: System): boolean {
   const [, host, pid] = PART.exec(name) ?? [];
   if (host === undefined) return false;
-  const isOwn = host === hostPart(system) && !system.isAlive(Number(pid));
-  return age > (isOwn ? MIN_PART_AGE : MAX_PART_AGE);
+  const isAbandoned = host === hostPart(system) && !system.isAlive(Number(pid));
+  return age > (isAbandoned ? MIN_PART_AGE : MAX_PART_AGE);
 }
 
 export function isHidden(name: string): boolean {

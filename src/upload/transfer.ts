@@ -168,6 +168,10 @@ async function withUploadFile<Result>(
   }
 }
 
+function requireUnchanged(file: LocalFile, transfer: TransferOptions): Promise<void> {
+  return withUploadFile(file, transfer, async () => {});
+}
+
 function compareFirst(file: LocalFile, owner: string, transfer: TransferOptions) {
   return withUploadFile(file, transfer, async (opened): Promise<SharedFile> => {
     const { size, settledState } = opened;
@@ -223,15 +227,9 @@ export async function transferPackage(
       results.push(...(await sendAndCheck(file, parts, transfer, onProgress)));
     await verify(new Map(results));
     // A file that was read early may have changed while the others were uploaded.
-    for (const file of files) await withUploadFile(file, transfer, async () => {});
-    const sent = files.filter(isSent);
-    if (!transfer.dryRun && sent.length > 0) transfer.beforeVisible();
-    for (const file of sent) {
-      const part = parts.get(file);
-      if (part) await makeVisible(file, part, transfer);
-      parts.delete(file);
-      file.shared.visible = 'yes';
-    }
+    for (const file of files) await requireUnchanged(file, transfer);
+    await makeVisible(parts, transfer);
+    if (transfer.dryRun) for (const file of files.filter(isSent)) file.shared.visible = 'yes';
   } catch (error) {
     for (const part of parts.values()) await part.discard(error).catch(() => {});
     throw error;
@@ -267,39 +265,69 @@ function sendAndCheck(
       } catch (error) {
         if (!hasCode(error, 'conflict')) throw error;
         // Another push, such as one that was killed, may have stored the same content first.
-        file.shared.stored = await findStored(file, transfer);
-        if (!file.shared.stored) throw error;
+        const stored = await findStored(file, transfer);
+        if (!stored) throw error;
+        parts.set(file, partOfOther(stored));
       }
     }
     return opened.check(onBytes);
   });
 }
 
-/** Gives the part the name of its file, and notes what others see then. */
+/** Returns the part of a file that another push has made visible. */
+function partOfOther(stored: StoredState): UnpublishedFile {
+  return { publish: async () => ({ kind: 'visible', stored }), discard: async () => {} };
+}
+
+/** Makes one part after the other visible, and notes what others see. @param parts loses these */
 async function makeVisible(
+  parts: Map<PlannedFile, UnpublishedFile>,
+  transfer: TransferOptions,
+): Promise<void> {
+  if (parts.size > 0) transfer.beforeVisible();
+  for (const [file, part] of parts) {
+    transfer.assertHeld();
+    const result = await publish(file, part, transfer);
+    file.shared.visible = result.visible;
+    if (result.visible !== 'yes') throw result.error;
+    file.shared.stored = result.stored;
+    parts.delete(file);
+  }
+}
+
+type PublishResult =
+  | { readonly visible: 'yes'; readonly stored: StoredState }
+  | { readonly visible: 'no' | 'perhaps'; readonly error: unknown };
+
+/**
+ * Gives the part the name of its file, and decides what others see:
+ *
+ *     `publish`          | file of that name            | visible
+ *     -------------------+------------------------------+--------
+ *     visible            | (not looked at)              | yes
+ *     refused            | (not looked at)              | no
+ *     conflict           | same content as the part     | yes
+ *     conflict           | different, or it is not read | perhaps
+ *     throws             | (not looked at)              | perhaps
+ */
+async function publish(
   file: PlannedFile,
   part: UnpublishedFile,
   transfer: TransferOptions,
-): Promise<void> {
-  const { shared } = file;
+): Promise<PublishResult> {
   // Also if the name was free: another push may have stored a file meanwhile.
   const replace = transfer.onConflict === 'replace';
-  transfer.assertHeld();
-  // What holds if `publish` throws.
-  shared.visible = 'perhaps';
-  const published = await part.publish(replace);
-  switch (published.kind) {
-    case 'visible':
-      shared.stored = published.stored;
-      return;
-    case 'refused':
-      shared.visible = 'no';
-      throw published.error;
-    case 'conflict':
-      // As after `put`, it may be the same content of another push.
-      shared.stored = await findStored(file, transfer);
-      if (!shared.stored) throw published.error;
-      await part.discard(published.error).catch(() => {});
+  try {
+    const published = await part.publish(replace);
+    if (published.kind === 'visible') return { visible: 'yes', stored: published.stored };
+    const { kind, error } = published;
+    if (kind === 'refused') return { visible: 'no', error };
+    const stored = await findStored(file, transfer);
+    if (!stored) return { visible: 'perhaps', error };
+    await part.discard(error).catch(() => {});
+    return { visible: 'yes', stored };
+  } catch (error) {
+    return { visible: 'perhaps', error };
   }
 }
 

@@ -88,7 +88,7 @@ export const LONG = [
   ['src/commands/packages/push/sync-pushed.ts', ' && !request.errors?.length)', ')', 'test/commands/packages/push-many.test.ts'],
   ['src/commands/packages/push/sync-pushed.ts', 'await requireUnchanged(context, packages, transfer);', '', 'test/commands/packages/push-moving.test.ts'],
   ['src/commands/packages/push/sync-pushed.ts', 'if (doubts.length === 0 && ', 'if (', 'test/commands/packages/push-many.test.ts'],
-  ['src/upload/transfer.ts', 'for (const file of files) await withUploadFile(file, transfer, async () => {});', '', 'test/commands/packages/push-moving.test.ts'],
+  ['src/upload/transfer.ts', 'for (const file of files) await requireUnchanged(file, transfer);', '', 'test/commands/packages/push-moving.test.ts'],
   ['src/upload/rate.ts', 'Buffer.from(piece)', 'piece', 'test/upload/rate.test.ts'],
   ['src/upload/s3-completion.ts', 'escapeXml(etags.get(index + 1) ||', 'escapeXml(etags.get(0) ||', 'test/upload/s3-habits.test.ts'],
   ['src/commands/packages/push/push-checked.ts', 'beforeVisible: mark.remove', 'beforeVisible: () => {}', 'test/commands/packages/push-many.test.ts'],
