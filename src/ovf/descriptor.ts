@@ -7,12 +7,12 @@ import {
   childText,
   elementKind,
   findSystems,
-  identifier,
   isOvirt,
   numberOf,
   ovfVersionOf,
   type Report,
   required,
+  takeId,
   textLength,
   toBytes,
 } from './elements.ts';
@@ -179,7 +179,7 @@ function readReferences(root: XmlElement, report: Report): FileReference[] {
   }
   const seen = new Set<string>();
   return grandchildrenOf(root, 'References', 'File').flatMap((element) => {
-    const id = identifier(element, 'id', seen, report);
+    const id = takeId(element, 'id', seen, report);
     const href = required(element, 'href', report);
     if (id === null || href === null) return [];
     const size = numberOf(element, 'size', report);
@@ -207,7 +207,7 @@ function readDisks(root: XmlElement, references: readonly FileReference[], repor
   const seen = new Set<string>();
   const owners = new Map<string, string>();
   return elements.flatMap((element) => {
-    const id = identifier(element, 'diskId', seen, report);
+    const id = takeId(element, 'diskId', seen, report);
     if (id === null) return [];
     // An empty identifier means nothing, as in exports of VMware and oVirt.
     const fileRef = attribute(element, 'fileRef') || null;
@@ -255,7 +255,7 @@ function readOptions(configurations: readonly XmlElement[], report: Report): Dep
     /^(true|1)$/.test(attribute(element, 'default') ?? ''),
   );
   return considered.flatMap((element) => {
-    const id = identifier(element, 'id', seen, report);
+    const id = takeId(element, 'id', seen, report);
     if (id === null) return [];
     const label = childText(element, 'Label');
     const description = childText(element, 'Description');

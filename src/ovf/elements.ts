@@ -109,7 +109,8 @@ export function required(element: XmlElement, name: string, report: Report): str
   return value;
 }
 
-export function identifier(element: XmlElement, name: string, seen: Set<string>, report: Report) {
+/** Returns an identifier and adds it to those seen; reports a missing or repeated one. */
+export function takeId(element: XmlElement, name: string, seen: Set<string>, report: Report) {
   const id = required(element, name, report);
   if (id !== null && seen.has(id)) {
     report('duplicate-id', element, `another ${element.name} has the identifier ${id}`);

@@ -31,10 +31,10 @@ export function checkPlaces(choices: readonly (readonly Device[])[], report: Rep
     const taken = new Set<string>();
     for (const { element, type } of items) {
       if (!DRIVES.includes(type ?? '')) continue;
-      const place = placeOf(element);
-      const isTaken = place !== null && taken.has(place);
-      if (place !== null) taken.add(place);
-      const problem = isTaken ? `another drive has ${place}` : parentProblem(element, types);
+      const address = addressOf(element);
+      const isTaken = address !== null && taken.has(address);
+      if (address !== null) taken.add(address);
+      const problem = isTaken ? `another drive has ${address}` : parentProblem(element, types);
       if (problem === null || reported.has(element)) continue;
       reported.add(element);
       const name = settingOf(element, 'ElementName') ?? 'drive';
@@ -60,11 +60,11 @@ function parentProblem(
 }
 
 /** Returns `address 0 of Parent 4`; null if the item does not say it. */
-function placeOf(drive: XmlElement): string | null {
+function addressOf(drive: XmlElement): string | null {
   const parent = settingOf(drive, 'Parent');
-  const address = settingOf(drive, 'AddressOnParent');
-  if (parent === null || address === null || IMAGE_OF_OVIRT.test(parent)) return null;
-  return `address ${/^\d{1,9}$/.test(address) ? Number(address) : address} of Parent ${parent}`;
+  const written = settingOf(drive, 'AddressOnParent');
+  if (parent === null || written === null || IMAGE_OF_OVIRT.test(parent)) return null;
+  return `address ${/^\d{1,9}$/.test(written) ? Number(written) : written} of Parent ${parent}`;
 }
 
 /** Values of ResourceType in CIM. Sound cards of VMware are 1, "other". */

@@ -20,8 +20,8 @@ const MAX_PARENTS = 255;
  * @param needs by href
  */
 export function checkParents(disks: readonly Disk[], needs: ReadonlyMap<string, DiskNeed>): void {
-  const fileOf = new Map(disks.map(({ id, file }) => [id, file ?? '']));
-  const parentOf = ({ disk }: DiskNeed) => needs.get(fileOf.get(disk?.parent ?? '') ?? '');
+  const needOf = new Map(disks.map(({ id, file }) => [id, file ? needs.get(file) : undefined]));
+  const parentOf = ({ disk }: DiskNeed) => (disk?.parent ? needOf.get(disk.parent) : undefined);
   for (const each of needs.values()) {
     const problem = each.need && parentProblem(each, parentOf);
     if (problem) each.report('needs-other-disk', `${each.need}; ${problem}`);

@@ -43,8 +43,8 @@ export async function withWindow<Result>(
       filled = 0;
       let bytesRead = -1;
       while (filled < windowSize && bytesRead !== 0) {
-        const place = offset + start + filled;
-        ({ bytesRead } = await handle.read(buffer, filled, windowSize - filled, place));
+        const position = offset + start + filled;
+        ({ bytesRead } = await handle.read(buffer, filled, windowSize - filled, position));
         filled += bytesRead;
       }
     }

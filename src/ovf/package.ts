@@ -164,17 +164,18 @@ function checkOrder(layout: PackageLayout) {
   }
   const proofs = [manifest, certificate].filter((file) => file !== null);
   const contents = referenced.filter((file) => file !== descriptor);
-  const usual = new Set([...proofs, ...contents]);
-  const actual = members.filter((member) => usual.has(member));
-  const misplaced = findMisplaced(actual, usual);
-  if (!misplaced || !findMisplaced(actual, new Set([...contents, ...proofs]))) return;
+  const misplaced = findMisplaced(members, [...proofs, ...contents]);
+  if (!misplaced || !findMisplaced(members, [...contents, ...proofs])) return;
   const message =
     'the files are not in the order of the references, or manifest and certificate are not together';
   findings.add('member-order', misplaced.name, message);
 }
 
-function findMisplaced(actual: readonly PackageFile[], order: ReadonlySet<PackageFile>) {
-  const expected = [...order];
+/** Returns the first of the members in the order that is not where it belongs. */
+function findMisplaced(members: readonly PackageFile[], order: readonly PackageFile[]) {
+  const known = new Set(order);
+  const expected = [...known];
+  const actual = members.filter((member) => known.has(member));
   return actual.find((member, index) => member !== expected[index]);
 }
 

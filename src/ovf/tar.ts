@@ -55,7 +55,7 @@ export async function* readArchive(
     const content = offset + BLOCK;
     const available = Math.min(size, archiveSize - content);
     const complete = available === size;
-    if (!isExtension && isRegularFile(name, type, findings)) {
+    if (!isExtension && checkMember(name, type, findings)) {
       yield { name, path, offset: content, size: available, complete };
     }
     if (!complete) {
@@ -89,7 +89,8 @@ function blockProblem(block: Buffer, headers: number): Problem {
   return { code: 'bad-header', message };
 }
 
-function isRegularFile(name: string, type: string, findings: FindingList): boolean {
+/** Returns true for a regular file with a safe name; reports all else. */
+function checkMember(name: string, type: string, findings: FindingList): boolean {
   const safe = isSafeName(name);
   if (!safe) findings.add('unsafe-name', name, 'must be relative and stay inside the folder');
   if (type === '5' || name.endsWith('/')) {

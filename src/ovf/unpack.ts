@@ -61,6 +61,7 @@ class GzipReader implements ByteCheck {
 
   async update(chunk: Buffer): Promise<void> {
     if (this.#problem !== null) return;
+    // The last write was not consumed whole, so the last member has ended.
     const isAtEnd = this.#gunzip.bytesWritten < this.#received;
     if (!isAtEnd) await this.#write(chunk);
     this.#received += chunk.length;
