@@ -23,7 +23,7 @@ export class TransportError extends ImgctlError {
 }
 
 /** What is known of a request that failed. */
-export interface Attempt extends Endpoint {
+interface Attempt extends Endpoint {
   readonly url: URL;
   /** The request may have reached the server. */
   readonly sent: boolean;

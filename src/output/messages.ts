@@ -46,13 +46,12 @@ export function formatError(error: ImgctlError, format: ErrorFormat): string {
   const text = formatMessage(errorMessage(error, format), format);
   if (!format.debug) return text;
   const { redact = String } = format;
+  const asMasked = { ...format, redact: String };
   const { stack = '' } = error.cause instanceof Error ? error.cause : error;
   // Masked before it is split: a secret may have a line break.
   const lines = redact(stack).split('\n');
-  const trace = lines.map((line): Message => {
-    return { kind: 'debug', content: { message: printable(line), hint: undefined } };
-  });
-  return [text, ...trace.map((line) => formatMessage(line, format))].join('');
+  const trace = lines.map((message) => formatNotice('debug', { message }, asMasked));
+  return text + trace.join('');
 }
 
 /** Returns the text of a notice. @param mark begins it instead of the name of the program */
