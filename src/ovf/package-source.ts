@@ -13,7 +13,7 @@ export interface PackageSource {
   readonly kind: 'ova' | 'ovf';
   readonly findings: FindingList;
   readonly descriptor: PackageFile | null;
-  /** The folder of the descriptor inside an archive, such as `vm/`: all names are relative to it. */
+  /** The folder of the descriptor in an archive, such as `vm/`. Names are relative to it. */
   readonly folder: string;
   /** Files of an archive in order, each name once; for a folder only the descriptor. */
   readonly members: readonly PackageFile[];

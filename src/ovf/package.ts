@@ -124,6 +124,7 @@ export async function checkPackage(file: string, options: CheckOptions): Promise
   };
 }
 
+/** What is known of a package whose descriptor is missing or unreadable. */
 const NO_ENVELOPE = {
   ovfVersion: null,
   products: [],
