@@ -128,8 +128,8 @@ function fileOf(element: XmlElement, { headers, receivedAt }: HttpResponse) {
     size,
     /** Empty if there is none. Without W/, which Apache drops a second after the last change. */
     etag: etag.replace(/^W\//, ''),
-    text: [etag, modified, size].join(' '),
-    isProof: isSettled(etag, modified, date),
+    fingerprint: [etag, modified, size].join(' '),
+    isReliable: isSettled(etag, modified, date),
     /** Milliseconds since the last change, by the clock of the server. */
     age: now - (httpDate(modified) ?? now),
   };

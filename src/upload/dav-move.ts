@@ -64,13 +64,13 @@ export async function publishPart(
     await dav.clock.sleep(RIVAL_PAUSE, dav.clock.signal);
   const file = await findFile(dav, name);
   if (!file) throw arrivedWrong(name, 'it is gone');
-  const { size, etag, text } = file;
+  const { size, etag, fingerprint } = file;
   // The part may have been removed instead of moved.
   const mayBeOld = replace && move.kind !== 'moved' && etag === '';
   if (size !== sent.size || etag !== sent.etag || mayBeOld)
     return { kind: 'conflict', error: replacedError(name, dav.address, replace) };
   // No proof, since only the size was checked: the next push compares the content.
-  return { kind: 'visible', stored: { text, isProof: false } };
+  return { kind: 'visible', stored: { fingerprint, isReliable: false } };
 }
 
 async function movePart(dav: Dav, arrived: ArrivedPart, replace: boolean): Promise<Move> {

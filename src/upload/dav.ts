@@ -67,8 +67,8 @@ export function davStorage(
       const files = await propfind(dav, folder, 1);
       return files.flatMap(({ name, isFolder }) => (isFolder || isHidden(name) ? [] : name));
     },
-    compare: (name, file, proved) => compareFile(dav, name, file, proved),
-    look: async (name) => (await findFile(dav, name))?.text,
+    compare: (name, file, equalFingerprint) => compareFile(dav, name, file, equalFingerprint),
+    look: async (name) => (await findFile(dav, name))?.fingerprint,
     put: (name, file, onProgress) => uploadPart(dav, name, file, onProgress),
     remove: (name) => removeFile(dav, name),
     async removeDeadParts(isLast) {
@@ -86,13 +86,14 @@ async function compareFile(
   dav: Dav,
   name: string,
   file: UploadSource,
-  proved: string | undefined,
+  equalFingerprint: string | undefined,
 ): Promise<Comparison> {
   if (Buffer.byteLength(name) > MAX_NAME) throw nameTooLong(name, dav.address);
   const stored = await findFile(dav, name);
   if (!stored) return { state: 'absent' };
   if (stored.size !== file.size) return { state: 'different' };
-  if (stored.text === proved) return { state: 'same', stored: { text: proved, isProof: true } };
+  if (stored.fingerprint === equalFingerprint)
+    return { state: 'same', stored: { fingerprint: equalFingerprint, isReliable: true } };
   const url = dav.urlOf(name);
   return readBack(file, stored, (rules) => sendChecked(dav, { method: 'GET', url, ...rules }));
 }

@@ -21,10 +21,10 @@ import {
   type Published,
   partName,
   type Storage,
-  type StoredState,
+  type StoredFile,
   storageFull,
 } from './storage.ts';
-import { settledStateOf, stateOf, type UploadSource } from './upload-file.ts';
+import { fingerprintOf, settledFingerprintOf, type UploadSource } from './upload-file.ts';
 
 const FULL = ['ENOSPC', 'EDQUOT'];
 const FORBIDDEN = ['EACCES', 'EPERM', 'EROFS'];
@@ -62,20 +62,21 @@ export function folderStorage(root: string, clock: Clock, limit: Limit): Storage
       const files = entries.filter((entry) => !entry.isDirectory() && !isHidden(entry.name));
       return files.map(({ name }) => name).sort();
     },
-    async compare(name, file, proved) {
+    async compare(name, file, equalFingerprint) {
       const target = path.join(root, name);
       const stats = await findFile(folder, target);
       if (!stats) return { state: (await isTaken(target)) ? 'different' : 'absent' };
       if (Number(stats.size) !== file.size) return { state: 'different' };
-      const stored = stateIn(stats, clock.now());
-      if (stored.text === proved) return { state: 'same', stored: { ...stored, isProof: true } };
+      const stored = storedFileOf(stats, clock.now());
+      if (stored.fingerprint === equalFingerprint)
+        return { state: 'same', stored: { ...stored, isReliable: true } };
       const digest = await digestOf(folder, readFileChunks(target)).catch(fail);
       if (digest !== (await digestOf(folder, file.read()))) return { state: 'different' };
       return { state: 'same', stored };
     },
     async look(name) {
       const stats = await findFile(folder, path.join(root, name));
-      return stats && stateOf(stats);
+      return stats && fingerprintOf(stats);
     },
     put: (name, file, onProgress) => writePart(folder, name, file, onProgress),
     remove: (name) => rm(path.join(root, name), { force: true }).catch(fail),
@@ -148,12 +149,15 @@ async function publishPart(
   await flushFolder(folder.root);
   const stored = await findPart(folder, part, target);
   if (!stored) throw arrivedWrong(name, 'another file replaced it');
-  return { kind: 'visible', stored: stateIn(stored, folder.clock.now(), 0) };
+  return { kind: 'visible', stored: storedFileOf(stored, folder.clock.now(), 0) };
 }
 
 /** @param age milliseconds after a change; 0 if this push made the last change itself */
-function stateIn(stats: BigIntStats, now: number, age?: number): StoredState {
-  return { text: stateOf(stats), isProof: settledStateOf(stats, now, age) !== undefined };
+function storedFileOf(stats: BigIntStats, now: number, age?: number): StoredFile {
+  return {
+    fingerprint: fingerprintOf(stats),
+    isReliable: settledFingerprintOf(stats, now, age) !== undefined,
+  };
 }
 
 /** Returns the file if it is the part; by its content, if the file system renumbers files. */

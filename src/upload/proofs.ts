@@ -5,14 +5,17 @@ import { MAX_FILE_SIZE, readJsonFile, replaceFile } from '../files/atomic-file.t
 import type { Io } from '../io.ts';
 import { isObject } from '../json.ts';
 
-/** A file of a valid package that was equal to the stored one. Any change would change a state. */
+/**
+ * A file of a valid package that was equal to the stored one. It still is as long as both have
+ * these fingerprints: every change would show in one of them.
+ */
 interface Proof {
   /** The package. Another one with this file has another manifest, so its own proof. */
   readonly package: string;
   readonly name: string;
-  /** The state of the local file. */
+  /** The fingerprint of the local file. */
   readonly source: string;
-  /** The state of the file in the storage. */
+  /** The fingerprint of the file in the storage. */
   readonly stored: string;
 }
 
@@ -20,7 +23,7 @@ interface Proof {
 const VERSION = 3;
 
 export interface Proofs {
-  /** Returns the state of the stored file that was equal to the source as it is. */
+  /** Returns the fingerprint of the stored file that was equal to the source as it is. */
   find(sought: Omit<Proof, 'stored'>): string | undefined;
   remember(proof: Proof): void;
   /** Without a place for it, or if it cannot be written, the next push reads the files. */

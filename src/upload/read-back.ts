@@ -3,13 +3,13 @@
 import { TransportError } from '../http/errors.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { PIECE, type StorageRequest } from './requests.ts';
-import type { Comparison, StoredState } from './storage.ts';
+import type { Comparison, StoredFile } from './storage.ts';
 import type { UploadSource } from './upload-file.ts';
 
 /** @param get sends a GET with these rules. @throws ImgctlError for a status that is no success */
 export async function readBack(
   file: UploadSource,
-  stored: StoredState,
+  stored: StoredFile,
   get: (rules: Pick<StorageRequest, 'headers' | 'asStored'>) => Promise<HttpResponse>,
 ): Promise<Comparison> {
   for (let start = 0; start < file.size; start += PIECE) {

@@ -41,8 +41,8 @@ export async function findObject(s3: S3, name: string) {
   const { etag = '', 'last-modified': modified = '', date } = headers;
   const tag = plainTag(etag);
   const size = requireLength(response, name);
-  const text = [tag, modified, size].join(' ');
-  return { size, tag, text, isProof: isSettled(etag, modified, date) };
+  const fingerprint = [tag, modified, size].join(' ');
+  return { size, tag, fingerprint, isReliable: isSettled(etag, modified, date) };
 }
 
 export function removeObject(s3: S3, name: string): Promise<HttpResponse> {

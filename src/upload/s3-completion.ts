@@ -70,7 +70,8 @@ export async function completeUpload(upload: SentUpload, replace: boolean): Prom
     throw completion.error;
   }
   const content = contentOf(upload, object, tag);
-  if (content === 'same') return { kind: 'visible', stored: { text: object.text, isProof: true } };
+  if (content === 'same')
+    return { kind: 'visible', stored: { fingerprint: object.fingerprint, isReliable: true } };
   if (content === 'unknown')
     return { kind: 'conflict', error: replacedError(name, s3.address, replace) };
   const isOfOther = !isJoined || (tag !== undefined && object.tag !== '' && object.tag !== tag);

@@ -78,8 +78,8 @@ export function s3Storage(url: URL, credentials: S3Credentials, options: Storage
       }
       return names;
     },
-    compare: (name, file, proved) => compareObject(s3, name, file, proved),
-    look: async (name) => (await findObject(s3, name))?.text,
+    compare: (name, file, equalFingerprint) => compareObject(s3, name, file, equalFingerprint),
+    look: async (name) => (await findObject(s3, name))?.fingerprint,
     put: (name, file, onProgress) => uploadParts(s3, name, file, onProgress),
     async remove(name) {
       requireS3Success(await removeObject(s3, name));
@@ -95,16 +95,17 @@ async function compareObject(
   s3: S3,
   name: string,
   file: UploadSource,
-  proved: string | undefined,
+  equalFingerprint: string | undefined,
 ): Promise<Comparison> {
   if (Buffer.byteLength(`${s3.prefix}${name}`) > MAX_KEY_BYTES) throw nameTooLong(name, s3.address);
   const object = await findObject(s3, name);
   if (!object) return { state: 'absent' };
   if (object.size !== file.size) return { state: 'different' };
-  const { tag, text } = object;
-  if (text === proved) return { state: 'same', stored: { text, isProof: true } };
+  const { tag, fingerprint } = object;
+  if (fingerprint === equalFingerprint)
+    return { state: 'same', stored: { fingerprint, isReliable: true } };
   if (DIGEST.test(tag) && tag === (await tagOf(s3, file, !tag.includes('-'))))
-    return { state: 'same', stored: { text, isProof: true } };
+    return { state: 'same', stored: { fingerprint, isReliable: true } };
   // The ETag may be no digest, or that of parts of another size.
   return readBack(file, object, async (rules) =>
     requireS3Success(await s3.send({ name, ...rules })),

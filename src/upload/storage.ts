@@ -35,16 +35,16 @@ export interface StorageOptions {
 export type OnBytes = (bytes: number) => void;
 
 /** How a storage shows a file whose content is known. */
-export interface StoredState {
+export interface StoredFile {
   /** Such as its ETag, time and size. */
-  readonly text: string;
+  readonly fingerprint: string;
   /** True if every later change would show in it. */
-  readonly isProof: boolean;
+  readonly isReliable: boolean;
 }
 
 /** The result of `publish`. */
 export type Published =
-  | { readonly kind: 'visible'; readonly stored: StoredState }
+  | { readonly kind: 'visible'; readonly stored: StoredFile }
   /** Others see nothing of the part. */
   | { readonly kind: 'refused'; readonly error: ImgctlError }
   /** The file of that name seems to be another one, but only its content can tell. */
@@ -61,7 +61,7 @@ export interface UnpublishedFile {
 /** What a storage has of that name, compared with a file. */
 export type Comparison =
   | { readonly state: 'absent' }
-  | { readonly state: 'same'; readonly stored: StoredState }
+  | { readonly state: 'same'; readonly stored: StoredFile }
   /** With a note if their contents cannot be compared. */
   | { readonly state: 'different'; readonly note?: string };
 
@@ -72,11 +72,11 @@ export interface Storage {
   list(): Promise<string[]>;
   /**
    * Compares the file with the visible one.
-   * @param proved the state of the stored file when it had the same content
+   * @param equalFingerprint the fingerprint of the stored file when it had the same content
    * @throws ImgctlError usage: no room for the name
    */
-  compare(name: string, file: UploadSource, proved?: string): Promise<Comparison>;
-  /** Returns the text of the visible file's state by one request; undefined if there is none. */
+  compare(name: string, file: UploadSource, equalFingerprint?: string): Promise<Comparison>;
+  /** Returns the fingerprint of the visible file by one request; undefined if there is none. */
   look(name: string): Promise<string | undefined>;
   /** Uploads the file and checks what arrived; it stays invisible. */
   put(name: string, file: UploadSource, onProgress: OnBytes): Promise<UnpublishedFile>;

@@ -10,7 +10,7 @@ import {
   conflict,
   FileTooLargeError,
   type Storage,
-  type StoredState,
+  type StoredFile,
   type UnpublishedFile,
 } from './storage.ts';
 import {
@@ -35,12 +35,12 @@ export interface UploadPackage {
  */
 interface SharedFile {
   readonly size: number;
-  /** The state of the local file, if every later change would show in it. */
-  readonly settledState: string | undefined;
+  /** The fingerprint of the local file, if every later change would show in it. */
+  readonly settledFingerprint: string | undefined;
   /** What the storage had of that name before the push. */
   readonly before: Comparison;
   /** What the storage has now, if that is this file. */
-  stored: StoredState | undefined;
+  stored: StoredFile | undefined;
   /** If others see what was sent (or would without --dry-run); perhaps, after some errors. */
   visible: 'no' | 'perhaps' | 'yes';
 }
@@ -161,7 +161,7 @@ async function withUploadFile<Result>(
 ): Promise<Result> {
   const opened = await openUploadFile(file, clock);
   try {
-    if (opened.state !== file.checked) throw changedError(file.path);
+    if (opened.fingerprint !== file.checkedFingerprint) throw changedError(file.path);
     return await action(opened);
   } finally {
     await opened.close();
@@ -174,10 +174,10 @@ function requireUnchanged(file: LocalFile, transfer: TransferOptions): Promise<v
 
 function compareFirst(file: LocalFile, owner: string, transfer: TransferOptions) {
   return withUploadFile(file, transfer, async (opened): Promise<SharedFile> => {
-    const { size, settledState } = opened;
+    const { size, settledFingerprint } = opened;
     const before = await compareOpened(opened, file.name, owner, transfer);
     const stored = before.state === 'same' ? before.stored : undefined;
-    return { size, settledState, before, stored, visible: 'no' };
+    return { size, settledFingerprint, before, stored, visible: 'no' };
   });
 }
 
@@ -196,9 +196,9 @@ async function compareOpened(
   owner: string,
   { storage, proofs }: TransferOptions,
 ): Promise<Comparison> {
-  const proved = proofs.find({ package: owner, name, source: opened.state });
+  const equalFingerprint = proofs.find({ package: owner, name, source: opened.fingerprint });
   try {
-    return await storage.compare(name, opened, proved);
+    return await storage.compare(name, opened, equalFingerprint);
   } catch (error) {
     // The stored file may have been removed between two requests.
     const isGone = hasCode(error, 'not-found') && (await storage.look(name)) === undefined;
@@ -239,15 +239,15 @@ export async function transferPackage(
 
 /** True if a proof says that the package is valid, and that the storage has this file of it. */
 function isProved({ package: owner, name, shared }: PlannedFile, { proofs }: TransferOptions) {
-  const { settledState, stored } = shared;
-  if (settledState === undefined || stored === undefined) return false;
-  return proofs.find({ package: owner, name, source: settledState }) === stored.text;
+  const { settledFingerprint, stored } = shared;
+  if (settledFingerprint === undefined || stored === undefined) return false;
+  return proofs.find({ package: owner, name, source: settledFingerprint }) === stored.fingerprint;
 }
 
 function remember({ package: owner, name, shared }: PlannedFile, { proofs }: TransferOptions) {
-  const { settledState, stored } = shared;
-  if (settledState === undefined || !stored?.isProof) return;
-  proofs.remember({ package: owner, name, source: settledState, stored: stored.text });
+  const { settledFingerprint, stored } = shared;
+  if (settledFingerprint === undefined || !stored?.isReliable) return;
+  proofs.remember({ package: owner, name, source: settledFingerprint, stored: stored.fingerprint });
 }
 
 /** Reads and checks a file, and uploads it meanwhile if it is sent. @param parts gets its part */
@@ -275,7 +275,7 @@ function sendAndCheck(
 }
 
 /** Returns the part of a file that another push has made visible. */
-function partOfOther(stored: StoredState): UnpublishedFile {
+function partOfOther(stored: StoredFile): UnpublishedFile {
   return { publish: async () => ({ kind: 'visible', stored }), discard: async () => {} };
 }
 
@@ -296,7 +296,7 @@ async function makeVisible(
 }
 
 type PublishResult =
-  | { readonly visible: 'yes'; readonly stored: StoredState }
+  | { readonly visible: 'yes'; readonly stored: StoredFile }
   | { readonly visible: 'no' | 'perhaps'; readonly error: unknown };
 
 /**
@@ -338,11 +338,11 @@ export async function findChanged(
 ): Promise<string[]> {
   const byName = new Map(packages.flatMap((each) => each.files).map((file) => [file.name, file]));
   const looks = [...byName.values()].map(async (file) => {
-    return { file, text: await transfer.storage.look(file.name) };
+    return { file, fingerprint: await transfer.storage.look(file.name) };
   });
   const changed: string[] = [];
-  for (const { file, text } of await Promise.all(looks)) {
-    if (text === file.shared.stored?.text) continue;
+  for (const { file, fingerprint } of await Promise.all(looks)) {
+    if (fingerprint === file.shared.stored?.fingerprint) continue;
     // Another push may have stored the same content again.
     if (!(await findStored(file, transfer))) changed.push(file.name);
   }

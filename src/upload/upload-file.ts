@@ -24,8 +24,8 @@ export interface LocalFile {
   readonly name: string;
   readonly path: string;
   readonly regions: readonly Region[];
-  /** Its state when its package was checked. */
-  readonly checked: string | undefined;
+  /** What its fingerprint was when its package was checked. */
+  readonly checkedFingerprint: string | undefined;
 }
 
 /** Shows progress on a slow line, and is more than a socket buffers. S3 parts are a multiple. */
@@ -51,9 +51,9 @@ export interface UploadSource {
 /** An open file. Every function throws LocalFileError if the file is unreadable or has changed. */
 export interface UploadFile extends UploadSource {
   /** Differs after a change of the file. */
-  readonly state: string;
-  /** The state, if every later change will show in it. */
-  readonly settledState: string | undefined;
+  readonly fingerprint: string;
+  /** The fingerprint, if every later change will show in it. */
+  readonly settledFingerprint: string | undefined;
   /** Reads the file unless `readAll` did. */
   check(onProgress: (bytes: number) => void): Promise<RegionResults>;
   close(): Promise<void>;
@@ -73,7 +73,7 @@ export async function openUploadFile(
     await handle.close();
     throw error;
   });
-  const state = stateOf(stats);
+  const fingerprint = fingerprintOf(stats);
   const size = Number(stats.size);
   /** From the last time that the whole file was read. */
   let results: RegionResults | undefined;
@@ -106,8 +106,8 @@ export async function openUploadFile(
 
   return {
     size,
-    state,
-    settledState: settledStateOf(stats, now()),
+    fingerprint,
+    settledFingerprint: settledFingerprintOf(stats, now()),
     read,
     readAll,
     async check(onProgress) {
@@ -118,7 +118,7 @@ export async function openUploadFile(
           onProgress(position);
         }
       }
-      if (stateOf(await look()) !== state) throw changedError(path);
+      if (fingerprintOf(await look()) !== fingerprint) throw changedError(path);
       return results ?? new Map();
     },
     close: () => handle.close(),
@@ -135,17 +135,17 @@ async function update({ region, check }: RegionCheck, chunk: Buffer, position: n
 type State = Pick<BigIntStats, 'ino' | 'size' | 'mtimeNs' | 'ctimeNs'>;
 
 /** Returns a text that differs after a change, and for another file, but not after a new mount. */
-export function stateOf({ ino, size, mtimeNs, ctimeNs }: State): string {
+export function fingerprintOf({ ino, size, mtimeNs, ctimeNs }: State): string {
   return [ino, size, mtimeNs, ctimeNs].join(':');
 }
 
 /** Returns undefined if a later change may not show: its times are whole seconds, or too young. */
-export function settledStateOf(stats: State, now: number, age = SETTLED): string | undefined {
+export function settledFingerprintOf(stats: State, now: number, age = SETTLED): string | undefined {
   const { mtimeNs, ctimeNs } = stats;
   const hasFraction = ctimeNs % 1_000_000_000n !== 0n;
   const changed = mtimeNs > ctimeNs ? mtimeNs : ctimeNs;
   const isOld = now - Number(changed / 1_000_000n) >= age;
-  return hasFraction && isOld ? stateOf(stats) : undefined;
+  return hasFraction && isOld ? fingerprintOf(stats) : undefined;
 }
 
 export function changedError(path: string): LocalFileError {

@@ -178,7 +178,7 @@ describe('an upload to a folder', () => {
     const clock = fakeIo();
     const folder = temporaryDirectory();
     const source = writeOva(temporaryDirectory(), 'web');
-    const local = { name: 'web.ova', path: source, regions: [], checked: undefined };
+    const local = { name: 'web.ova', path: source, regions: [], checkedFingerprint: undefined };
     const file = await openUploadFile(local, clock);
     onTestFinished(() => file.close());
     const put = (own = file) =>
@@ -223,7 +223,7 @@ describe('an upload to a folder', () => {
     const stat = vi.spyOn(Object.getPrototypeOf(handle), 'stat');
     onTestFinished(() => stat.mockRestore());
     await handle.close();
-    const local = { name: '', path: source, regions: [], checked: undefined };
+    const local = { name: '', path: source, regions: [], checkedFingerprint: undefined };
     const unreadable = { message: `cannot read ${source}: stale` };
     stat.mockRejectedValue(new Error('stale'));
     await expect(file.check(() => {})).rejects.toMatchObject(unreadable);
@@ -248,7 +248,10 @@ describe('an upload to a folder', () => {
     const file = writeOva(temporaryDirectory(), 'web');
     const start = () => ({ update: async () => io.interrupt(), end: async () => null });
     const regions = [{ offset: 0, size: 1, start }];
-    const opened = await openUploadFile({ name: '', path: file, regions, checked: undefined }, io);
+    const opened = await openUploadFile(
+      { name: '', path: file, regions, checkedFingerprint: undefined },
+      io,
+    );
     onTestFinished(() => opened.close());
     await expect(buffer(opened.readAll())).rejects.toMatchObject({ code: 'interrupted' });
   });

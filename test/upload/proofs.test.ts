@@ -19,7 +19,7 @@ import { describe, expect, it } from 'vitest';
 import { systemOf } from '../../src/io.ts';
 import { loadProofs } from '../../src/upload/proofs.ts';
 import { isSettled } from '../../src/upload/responses.ts';
-import { settledStateOf } from '../../src/upload/upload-file.ts';
+import { settledFingerprintOf } from '../../src/upload/upload-file.ts';
 import { flipByte } from '../support/files.ts';
 import { runCli, temporaryDirectory } from '../support/io.ts';
 import { onLinux } from '../support/requirements.ts';
@@ -247,7 +247,7 @@ it.each([
 ])('a last change %s is a proof: %s ms, fraction %s: %s', (_what, age, fraction, isProof) => {
   const changed = (BigInt(NOW) - age) * 1_000_000n + fraction;
   const stats = { ino: 1n, size: 2n, mtimeNs: 3n, ctimeNs: changed };
-  expect(settledStateOf(stats, NOW)).toBe(isProof ? `1:2:3:${changed}` : undefined);
+  expect(settledFingerprintOf(stats, NOW)).toBe(isProof ? `1:2:3:${changed}` : undefined);
 });
 
 const DATE = 'Mon, 23 Nov 2026 12:00:10 GMT';

@@ -10,10 +10,10 @@ type Visible = PlannedFile['shared']['visible'];
 type FileCase = readonly [before: Comparison['state'], Visible];
 
 function fileOf(name: string, [state, visible]: FileCase): PlannedFile {
-  const stored = { text: '', isProof: false };
+  const stored = { fingerprint: '', isReliable: false };
   const before = state === 'same' ? { state, stored } : { state };
-  const shared = { size: 1, settledState: undefined, before, stored: undefined, visible };
-  const local = { name, path: name, regions: [], checked: undefined };
+  const shared = { size: 1, settledFingerprint: undefined, before, stored: undefined, visible };
+  const local = { name, path: name, regions: [], checkedFingerprint: undefined };
   return { ...local, package: 'db.ovf', size: 1, action: 'upload', note: undefined, shared };
 }
 

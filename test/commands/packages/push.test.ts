@@ -237,7 +237,7 @@ it.each([
     1,
     /^imgctl: folder .* already has a different db-data\.iso\nhint: .*--on-conflict replace\n$/,
   ],
-  ['--force', 2, /unknown option '--force'.*\nhint: use --on-conflict replace; identical/],
+  ['--force', 2, /unknown option '--force'.*\nhint: use --on-conflict replace\n$/],
   ['--on-conflict skip', 0, /db\.ovf: skipped/],
   ['--on-conflict replace', 0, /db-data\.iso: uploaded/],
 ])('push %s with another file of that name exits %i', async (options, exitCode, text) => {

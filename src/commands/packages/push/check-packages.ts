@@ -15,22 +15,24 @@ import { errorsOf, fileMissing, invalidPackage, type PackageBatch } from '../pac
  */
 export async function checkPackages(context: Context, batch: PackageBatch) {
   const { checkPackage } = await import('../../../ovf/package.ts');
-  const { stateOf } = await import('../../../upload/upload-file.ts');
+  const { fingerprintOf } = await import('../../../upload/upload-file.ts');
   const { cwd, signal, now } = context.io;
-  const stateAt = (file: string) => {
+  const fingerprintAt = (file: string) => {
     const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
-    return stats && stateOf(stats);
+    return stats && fingerprintOf(stats);
   };
   requireDistinctNames(batch.files.map((file) => packageFile(file, cwd)));
   const packages: UploadPackage[] = [];
   const check = async (file: string, resolved: string) => {
     // Taken first, so that a change during the check shows. The check finds the other files.
-    const state = stateAt(resolved);
+    const fingerprint = fingerprintAt(resolved);
     const checked = await checkPackage(resolved, { signal, now: now() });
     const findings = errorsOf(checked.summary);
     if (findings.length > 0) throw invalidPackage(file, findings);
     for (const { name } of checked.files) requireUsableName(name);
-    const upload = await uploadOf(file, checked, (at) => (at === resolved ? state : stateAt(at)));
+    const upload = await uploadOf(file, checked, (at) =>
+      at === resolved ? fingerprint : fingerprintAt(at),
+    );
     return { upload, error: undefined };
   };
   for await (const { upload } of batch.each(check)) packages.push(upload);
@@ -54,12 +56,12 @@ function packageFile(file: string, cwd: string): NamedFile {
 
 /**
  * Returns what the upload needs to know of a package: each file once, with its checks by region.
- * @param stateOf returns the state of a file when the package was checked, if it was there
+ * @param fingerprintOf returns what a file had when the package was checked, if it was there
  */
 async function uploadOf(
   file: string,
   { files, checks }: CheckedPackage,
-  stateOf: (file: string) => string | undefined,
+  fingerprintOf: (file: string) => string | undefined,
 ): Promise<UploadPackage> {
   const { checkFindings } = await import('../../../ovf/checks.ts');
   const regions = checks.map(({ file: { path, offset, size }, start }) => {
@@ -72,7 +74,7 @@ async function uploadOf(
       name: each.name,
       path: each.path,
       regions: regions.filter((region) => region.path === each.path),
-      checked: stateOf(each.path),
+      checkedFingerprint: fingerprintOf(each.path),
     })),
     async verify(results) {
       const inOrder = regions.map((region) => results.get(region));

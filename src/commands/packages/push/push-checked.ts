@@ -51,7 +51,7 @@ export async function pushChecked(
     : finish(context, job, outcome, state, options);
 }
 
-/** Returns the files that would be uploaded, and what the sync would do if `finish` submitted one. */
+/** Returns the files that would be sent, and what a sync would do if `finish` submitted one. */
 async function dryRunResult(
   { tell }: Context,
   { output, batch }: PushJob,
