@@ -73,7 +73,7 @@ describe('an empty list on a terminal', () => {
     [
       "images list rocky '!minimal'",
       'no images match; rocky: 2, !minimal: 0',
-      "to leave out names that contain it: -f 'name!~minimal'",
+      "to leave out names that contain it: -f 'name!~WORD'",
     ],
     [
       'images list -f folder=lin*',
