@@ -70,7 +70,9 @@ function outcomeOf(
   const error = parsed.kind === 'error' ? parsed.error : undefined;
   const stop = error instanceof CommanderError ? error : undefined;
   if (misread) return { kind: 'error', error: misread };
-  if (isTyped(VERSION_OPTION)) return { kind: 'version' };
+  // Commander takes it for a flag even where another option wants a value.
+  const isVersion = isTyped(VERSION_OPTION) || stop?.code === 'commander.version';
+  if (isVersion) return { kind: 'version' };
   if (isTyped(HELP_OPTION) || typed.path[0] === 'help' || stop?.code === 'commander.help') {
     return { kind: 'help' };
   }
