@@ -15,15 +15,15 @@ export function incompleteHint(text: string): string {
 /** Reads =~ and ~= of other languages as ~. */
 export function signHint(name: string, sign: string, value: string, valid: string): string {
   if (name === '' || !sign.includes('~')) return `valid: ${valid}`;
-  const filter = `${name}${sign.startsWith('!') ? '!~' : '~'}${value}`;
-  return `did you mean ${anchored(name, value) ?? shellQuote(filter)}?`;
+  const [plain, like] = sign.startsWith('!') ? ['!~', 'notlike'] : ['~', 'like'];
+  return `did you mean ${anchored(name, value, like) ?? shellQuote(`${name}${plain}${value}`)}?`;
 }
 
 /** Returns `name,like,ubuntu%` for ^ubuntu; undefined for a text without anchors. */
-export function anchored(field: string, text: string): string | undefined {
+export function anchored(field: string, text: string, operator = 'like'): string | undefined {
   const [, start, part = '', end] = /^(\^?)([\w-]+)(\$?)$/.exec(text) ?? [];
   if (!start && !end) return undefined;
-  return shellQuote(`${field},like,${start ? '' : '%'}${part}${end ? '' : '%'}`);
+  return shellQuote(`${field},${operator},${start ? '' : '%'}${part}${end ? '' : '%'}`);
 }
 
 const TIMES =

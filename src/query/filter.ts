@@ -133,9 +133,12 @@ function splitAtCommas(text: string, where: string): SplitFilter {
     throw filterError(`missing operator and value in ${where}`, incompleteHint(text));
   }
   if (rest.length === 0) throw filterError(`missing value in ${where}`, EXAMPLE);
-  // A text may begin with spaces; but not where all commas have them: name, like, %x%
-  const content = word.startsWith(' ') ? rest.join(',').trimStart() : rest.join(',');
-  return { name: name.trim(), word: word.trim(), content };
+  const operator = word.trim();
+  const items = operator === 'in' ? rest : [rest.join(',')];
+  // A text may begin with spaces; but not where all commas have them: name, in, a.ova, b.ova
+  const isSpaced = word.startsWith(' ');
+  const content = (isSpaced ? items.map((item) => item.trimStart()) : items).join(',');
+  return { name: name.trim(), word: operator, content };
 }
 
 const TEXT_OPERATORS: readonly Operator[] = ['like', 'notlike', 'contains', 'lacks'];
