@@ -32,18 +32,20 @@ export async function* allImages(
     countRequest();
     return requestPage(client, { ...query, ...changes }, number, { signal });
   };
-  const yieldedIds: number[] = [];
+  // Outside of the heap, which V8 would enlarge for so many numbers.
+  const yieldedIds: Float64Array[] = [];
   try {
     const { connections } = client;
     for await (const page of readById(first, readPage, { connections, wanted })) {
-      for (const id of page.ids) yieldedIds.push(id);
+      yieldedIds.push(Float64Array.from(page.ids));
       yield page;
     }
   } catch (error) {
     if (!(error instanceof NotByIdError)) throw error;
     trace(`${error.message}, so the list is read by page number`);
     const images = await readByNumber(readPage, sortsById, error.cause);
-    yield { images: EVERYTHING.sort(restOf(images, yieldedIds)), bytes: 0 };
+    const ids = yieldedIds.flatMap((idsOfPage) => [...idsOfPage]);
+    yield { images: EVERYTHING.sort(restOf(images, ids)), bytes: 0 };
   } finally {
     abort.abort(new Error('no longer needed'));
   }

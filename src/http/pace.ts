@@ -124,7 +124,9 @@ export class Pace {
   #note(response: HttpResponse, isInTurn: boolean): void {
     this.#hasResponded = true;
     this.#hasSucceeded ||= isSuccess(response);
-    if (isInTurn) this.#nextAt = this.#options.elapsed() + this.#gap;
+    // A request sent before may have been refused for longer.
+    const next = this.#options.elapsed() + this.#gap;
+    if (isInTurn) this.#nextAt = Math.max(this.#nextAt, next);
     // A failure of the server is neither a refusal nor a success.
     if (response.status >= 500) return;
     this.#refusedSince = undefined;

@@ -203,7 +203,14 @@ function paceAt(random = 0) {
     for (let sent = 0; sent < count; sent += 1) waits.push(await send(status));
     return waits;
   };
-  return { pace, send, sendAll, sleeps, pass: (milliseconds: number) => (time += milliseconds) };
+  return {
+    pace,
+    answer,
+    send,
+    sendAll,
+    sleeps,
+    pass: (milliseconds: number) => (time += milliseconds),
+  };
 }
 
 describe('the pace', () => {
@@ -241,6 +248,25 @@ describe('the pace', () => {
     await Promise.all([send(429, 5_000), send(429), send(429, 1_000)]);
     expect(await send(200)).toBe(5_000);
     expect(await send(200)).toBe(250);
+  });
+
+  it('waits as long as a refusal asked that came during a request that succeeds', async () => {
+    const { pace, answer, send } = paceAt();
+    const { signal } = new AbortController();
+    let refuse = () => {};
+    const refused = pace.send(signal, async () => {
+      await new Promise<void>((resolve) => {
+        refuse = resolve;
+      });
+      return answer(429, 5_000);
+    });
+    await send(429);
+    await pace.send(signal, async () => {
+      refuse();
+      await refused;
+      return answer(200);
+    });
+    expect(await send(200)).toBe(5_000);
   });
 
   it('waits at least the gap if a refusal asks for less', async () => {

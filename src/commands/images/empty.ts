@@ -201,7 +201,10 @@ function joinedHint({ text }: Filter): Hint {
 }
 
 function quotedHint({ field, operator, typed }: TextFilter): Hint {
-  const bare = typed.replace(/^(%?)["'([](.*)["')\]](%?)$/s, '$1$2$3');
+  // A path begins with its data store in brackets.
+  const list = field === 'path' ? typed : typed.replace(/^(%?)[([](.*)[)\]](%?)$/s, '$1$2$3');
+  const items = operator === 'in' ? list.split(',') : [list];
+  const bare = items.map((item) => item.replace(/^(%?)(["'])(.*)\2(%?)$/s, '$1$3$4')).join(',');
   if (bare === typed || bare === '') return undefined;
   const sign = operator === 'contains' ? '~' : `,${operator},`;
   const filter = shellQuote(`${field}${sign}${bare}`);

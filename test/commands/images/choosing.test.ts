@@ -96,8 +96,9 @@ describe('an empty list on a terminal', () => {
       'no images match',
       "quotes and brackets belong to the value; did you mean -f 'name~rocky'?",
     ],
+    ["images list -f 'path,like,[x]%'", 'no images match'],
     [
-      "images list -f 'folder,in,(a,b)'",
+      `images list -f 'folder,in,("a","b")'`,
       'no images match',
       'quotes and brackets belong to the value; did you mean -f folder,in,a,b?',
     ],
