@@ -36,7 +36,7 @@ describe('sortImages', () => {
     ['id,desc', [10, 9, null, 1], [10, 9, 1, null]],
     ['id', ['b', '10', 9, 'a', {}], [{}, 9, '10', 'a', 'b']],
     ['name', ['b', 'a', 'B', null, '😀', '\uffee'], [null, 'B', 'a', 'b', '\uffee', '😀']],
-    ['name', ['10', '9'], ['10', '9']],
+    ['name', ['10', '1', '9', '10'], ['1', '10', '10', '9']],
     ['public', [true, false, null], [null, false, true]],
     ['created_on', [NOON, LATER, EARLIER, null], [null, EARLIER, NOON, LATER]],
     // An unknown zone counts as UTC.
