@@ -364,6 +364,16 @@ describe('a token store', () => {
     expect(requests()).toBe(0);
   });
 
+  it('is sent after a wait though another copy of the limit ends a little later', async () => {
+    const readLimit = (now: number) => {
+      const resetsAt = [60_000, 60_400].find((end) => now < end);
+      return resetsAt === undefined ? undefined : { remaining: 0, receivedAt: 0, resetsAt };
+    };
+    const { tokens, io, requests } = tokensOf({ readLimit }, 100_000);
+    expect(await tokens.current()).toBe('T1');
+    expect([requests(), io.elapsed()]).toEqual([1, 60_000]);
+  });
+
   it('with one limit after another is waited for as long as the patience in all', async () => {
     const limited = async <Result>(_: TokenRequest<Result>): Promise<Result> => {
       throw new ImgctlError('rate-limited', 'limited');
