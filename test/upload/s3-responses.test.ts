@@ -1,6 +1,8 @@
 // What the responses of an S3 storage mean.
 
 import { expect, it } from 'vitest';
+import type { HttpResponse } from '../../src/http/message.ts';
+import { xmlOf } from '../../src/upload/responses.ts';
 import { plainTag, regionError } from '../../src/upload/s3-responses.ts';
 import { ENDPOINT } from '../support/client.ts';
 
@@ -14,6 +16,12 @@ it.each([
   [undefined, ''],
 ])('the ETag %s is compared as %j', (etag, plain) => {
   expect(plainTag(etag)).toBe(plain);
+});
+
+it('characters that XML cannot hold are read as ?', () => {
+  const body = Buffer.from('\n<Key>a&#x1;b&#1;c\u0001d&#65;</Key>');
+  const url = new URL('https://s3.example.com/b');
+  expect(xmlOf({ body, url } as HttpResponse)?.text).toBe('a?b?c?dA');
 });
 
 const SET = { kind: 'region', region: 'eu-west-2', used: undefined };
