@@ -159,7 +159,6 @@ export class AccountKeys {
     const owner = 'imgctl check';
     await this.readToken();
     await this.#set('check', owner, 1_000);
-    await this.#redis.run(RENEW, [check], [owner, '1000']);
     await this.#redis.run(RELEASE, [check], [owner]);
     await this.#checkLock();
     await this.#redis.send(['DEL', check]);
