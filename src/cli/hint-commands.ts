@@ -10,13 +10,13 @@ import { shellQuote } from '../words.ts';
 export function commandText(words: readonly string[], settings: Settings): string {
   const [first, verb, key = '', value = 'VALUE'] = words;
   const isSet = first === 'config' && verb === 'set';
-  if (isSet && isOfServiceKey(key) && serviceOf(settings) === 'new') {
+  if (isSet && isOfServiceKey(key) && serviceOfRun(settings) === 'new') {
     // Without a profile of this service, only a variable counts.
     return `${variableOf(key)}=${shellQuote(value)}`;
   }
   const end = words.indexOf('--');
   const before = end < 0 ? words : words.slice(0, end);
-  const added = ADDED[useOf(before)][serviceOf(settings)].map((option) =>
+  const added = ADDED[useOf(before)][serviceOfRun(settings)].map((option) =>
     OPTIONS[option](settings),
   );
   const missing = added.filter(([flag = '']) => !before.includes(flag));
@@ -36,7 +36,7 @@ function quoteWord(word: string): string {
  */
 type ServiceOfRun = 'same' | 'known' | 'new';
 
-export function serviceOf({ replacedUrl, isServiceProfileNew }: Settings): ServiceOfRun {
+export function serviceOfRun({ replacedUrl, isServiceProfileNew }: Settings): ServiceOfRun {
   if (replacedUrl === undefined) return 'same';
   return isServiceProfileNew ? 'new' : 'known';
 }

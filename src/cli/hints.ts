@@ -4,7 +4,7 @@ import type { SettingKey } from '../config/definitions.ts';
 import type { Settings } from '../config/settings.ts';
 import { type Facts, hint, type Invocation, imgctl, setting } from '../facts.ts';
 import { describeLater, shellQuote } from '../words.ts';
-import { commandText, serviceOf } from './hint-commands.ts';
+import { commandText, serviceOfRun } from './hint-commands.ts';
 
 type Said = string | Facts;
 
@@ -140,7 +140,7 @@ const HINTS: Table = {
 
 /** Returns the hint if the run uses the service of another profile than its own. */
 function otherProfile(settings: Settings): string | undefined {
-  if (serviceOf(settings) !== 'known') return undefined;
+  if (serviceOfRun(settings) !== 'known') return undefined;
   return `use the profile of this service: --profile ${settings.serviceProfile}`;
 }
 

@@ -16,7 +16,7 @@ import {
   textLength,
   toBytes,
 } from './elements.ts';
-import { readSystem, type System } from './hardware.ts';
+import { readSystem, type VirtualSystem } from './hardware.ts';
 import { checkHardware } from './hardware-checks.ts';
 import { readWhole } from './package-file.ts';
 import type { PackageSource } from './package-source.ts';
@@ -30,7 +30,7 @@ export interface Envelope {
   /** The version attribute, else 0.9, 1.x or 2.x by namespace. */
   readonly ovfVersion: string;
   readonly products: readonly Product[];
-  readonly systems: readonly System[];
+  readonly systems: readonly VirtualSystem[];
   readonly disks: readonly Disk[];
   readonly networks: readonly Network[];
   readonly deploymentOptions: readonly DeploymentOption[];

@@ -24,7 +24,7 @@ export interface Hardware {
   readonly networks: readonly (string | null)[];
 }
 
-export interface System {
+export interface VirtualSystem {
   readonly id: string | null;
   readonly name: string | null;
   /** Identifiers of the enclosing collections, outermost first. */
@@ -43,7 +43,7 @@ export function readSystem(
   deploymentOptions: readonly { readonly id: string; readonly default: boolean }[],
   declared: DeclaredNames,
   report: Report,
-): System {
+): VirtualSystem {
   const id = attribute(element, 'id');
   if (id === null) report('missing-attribute', element, `${element.name} without id`);
   // Other hardware sections are alternatives to the first.

@@ -14,7 +14,7 @@ export function isGuess(left: Places, right: Places): boolean {
   if (!difference) return false;
   const [one, other] = [sideAt(difference, left), sideAt(difference, right)];
   const [older, newer] = difference.order < 0 ? [one, other] : [other, one];
-  return GUESSES.some(({ isNeeded }) => isNeeded(older, newer));
+  return ORDER_GUESSES.some(({ isNeeded }) => isNeeded(older, newer));
 }
 
 interface Guess {
@@ -25,7 +25,7 @@ interface Guess {
   readonly isNeeded: (older: Side, newer: Side) => boolean;
 }
 
-export const GUESSES: readonly Guess[] = [
+export const ORDER_GUESSES: readonly Guess[] = [
   {
     older: 'web-1-a383732',
     newer: 'web-1-1234567',

@@ -6,7 +6,12 @@ import { PAGES } from '../../src/cli/topics.ts';
 import { readName } from '../../src/query/name.ts';
 import { Query } from '../../src/query/query.ts';
 import { SeriesIndex } from '../../src/query/series.ts';
-import { compareVersions, GUESSES, isGuess, isPreRelease } from '../../src/query/version-order.ts';
+import {
+  compareVersions,
+  isGuess,
+  isPreRelease,
+  ORDER_GUESSES,
+} from '../../src/query/version-order.ts';
 import { parseWord } from '../../src/query/word.ts';
 
 describe('a word', () => {
@@ -194,7 +199,7 @@ describe('of two names of a series', () => {
     expect(compare(one, other)).toEqual({ order: 0, isUnclear: false });
   });
 
-  it.each(GUESSES)('$newer is a guess beside $older: $because', ({ older, newer }) => {
+  it.each(ORDER_GUESSES)('$newer is a guess beside $older: $because', ({ older, newer }) => {
     const { order, isUnclear } = compare(older, newer);
     expect([order < 0, isUnclear]).toEqual([true, true]);
   });
