@@ -85,7 +85,7 @@ export const LONG = [
   ['src/ovf/signature.ts', 'Date.parse(validTo) < now', 'Date.parse(validTo) < 0', 'test/ovf/signature.test.ts'],
   ['src/commands/packages/package-batch.ts', "if (hasCode(cause, 'invalid-package', 'usage')) return cause;", '', 'test/commands/packages/validate.test.ts'],
   ['src/commands/packages/package-batch.ts', 'const [first] = this.#failed();', 'const first = this.#failed().at(-1);', 'test/commands/packages/validate.test.ts'],
-  ['src/commands/packages/push/sync-pushed.ts', ' && !request.errors?.length)', ')', 'test/commands/packages/push-many.test.ts'],
+  ['src/commands/packages/push/sync-pushed.ts', ' && request.errors?.length === 0)', ')', 'test/commands/packages/push-many.test.ts'],
   ['src/commands/packages/push/sync-pushed.ts', 'await requireUnchanged(context, packages, transfer);', '', 'test/commands/packages/push-moving.test.ts'],
   ['src/commands/packages/push/sync-pushed.ts', 'if (doubts.length === 0 && ', 'if (', 'test/commands/packages/push-many.test.ts'],
   ['src/upload/transfer.ts', 'for (const file of files) await requireUnchanged(file, transfer);', '', 'test/commands/packages/push-moving.test.ts'],

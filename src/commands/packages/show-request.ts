@@ -66,7 +66,7 @@ function reportSuccess({ tell }: Context, request: SyncRequest, duration: number
 
 /** Returns the state for people: what succeeded with errors did not just succeed. */
 export function describeState(state: unknown, _now: number, row: object): unknown {
-  const problems = describeProblems(row as Pick<SyncRequest, 'errors' | 'warnings'>);
+  const problems = describeProblems(row as Parameters<typeof describeProblems>[0]);
   return state === 'succeeded' && problems ? `${state} with ${problems}` : state;
 }
 

@@ -62,7 +62,7 @@ export function reportProblems(
   const others = { errors: errors.filter(isOther), warnings: warnings.filter(isOther) };
   const problems = describeProblems(others);
   if (!problems) return;
-  const message = `sync ${id}: ${problems} that name no pushed file`;
+  const message = `sync ${id}: ${problems} naming no pushed file`;
   const show = hint`show them with: ${imgctl('sync-status', `${id}`)}`;
   tell({ kind: 'warning', message, hint: show, isPart: true });
 }
@@ -73,11 +73,17 @@ export function hasError({ errors }: SyncRequest, files: readonly { name: string
   return errors?.some((text) => concerns(text, names)) === true;
 }
 
+/** Errors or warnings, or how many they are; nothing if the service did not say. */
+type Problems = readonly unknown[] | number | null | undefined;
+
 /** Returns `1 error and 2 warnings`; undefined if there are none. */
-export function describeProblems(request: Pick<SyncRequest, 'errors' | 'warnings'>) {
-  const { errors, warnings } = request;
-  const counts = [counted(errors?.length ?? 0, 'error'), counted(warnings?.length ?? 0, 'warning')];
-  return counts.filter((text) => !text.startsWith('0 ')).join(' and ') || undefined;
+export function describeProblems(request: { errors?: Problems; warnings?: Problems }) {
+  const texts = (['error', 'warning'] as const).flatMap((noun) => {
+    const problems = request[`${noun}s`] ?? 0;
+    const count = typeof problems === 'number' ? problems : problems.length;
+    return count > 0 ? [counted(count, noun)] : [];
+  });
+  return texts.join(' and ') || undefined;
 }
 
 /** True if a text has the whole name of a file: `a.ova` is not in `data.ova` or `a.ova.sig`. */

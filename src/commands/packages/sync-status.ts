@@ -122,7 +122,7 @@ async function run(context: Context, options: Options, argument?: string): Promi
 async function list(context: Context, options: Options, id?: string): Promise<Result> {
   const output = context.output(LIST_COLUMNS, {
     ...options,
-    shown: ['id', 'state', 'errors', 'submitted_on', 'checked', 'added', 'deleted'],
+    shown: ['id', 'state', 'submitted_on', 'checked', 'added', 'deleted'],
     cells: ['id', 'status', 'state', 'submitted_on', 'checked', 'errors', 'added', 'deleted'],
   });
   if (id !== undefined) {

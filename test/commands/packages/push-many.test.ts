@@ -303,7 +303,7 @@ describe('push --sync-if-sent', () => {
       expect(result).toEqual({ syncs: 0, stdout: names, exitCode: 0 });
       expect(lastLine(stderr)).toBe(NOTHING.trim());
     }
-    expect((await push(`--sync-if-sent --no-wait --json`, files.slice(0, 2))).stdout).toBe('[]\n');
+    expect((await push(`--sync-if-sent --no-wait --json`, files.slice(0, 2))).stdout).toBe('');
     rmSync(files[0] ?? '');
     writeOva(path.dirname(write('z')), 'a', 30_000);
     expect(await night('--on-conflict replace')).toMatchObject({ syncs: 1, exitCode: 0 });
@@ -342,7 +342,8 @@ describe('push --sync-if-sent', () => {
       expect(stderr).toContain('warning: cannot remember this sync: no home directory\n');
       expect(syncs()).toBe(night);
     }
-    expect(await push('--no-sync --sync-if-sent')).toMatchObject({ exitCode: 2, syncs: 0 });
+    for (const options of ['--no-sync --sync-if-sent', '--no-sync --strict', '--no-wait --strict'])
+      expect(await push(options)).toMatchObject({ exitCode: 2, syncs: 0 });
   });
 
   it('submits a sync after one that left an image as it was', async () => {

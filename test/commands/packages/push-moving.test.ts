@@ -163,6 +163,11 @@ describe('push whose list of images is late after the sync', () => {
     else expect(stderr).toContain(`imgctl: warning: ${LATE}`);
   });
 
+  it('names an image by its id in --dry-run if it has no name', async () => {
+    const { push } = await setUp([{ json: { data: [{ id: 7 }], meta: { count: 1 } } }]);
+    expect((await push('--dry-run')).stdout).toBe('web.ova\nweb.ova\n7\n');
+  });
+
   it('asks once if it shows no times', async () => {
     const list = { json: { data: [{ id: 1, name: 'web.ova' }], meta: { count: 1 } } };
     const { push, requests } = await setUp([list]);
@@ -170,8 +175,11 @@ describe('push whose list of images is late after the sync', () => {
     expect(requests().filter((request) => request === IMAGES)).toHaveLength(2);
   });
 
-  it('does not count as synced for --sync-if-sent', async () => {
-    const { push, requests } = await setUp([OLD], { added: ['web.ova'] });
+  it.each([
+    ['late', [OLD], { added: ['web.ova'] }],
+    ['in time, but errors are unknown,', [OLD, NEW], { message: {} }],
+  ])('if %s does not count as synced for --sync-if-sent', async (_what, lists, fields) => {
+    const { push, requests } = await setUp(lists, fields);
     await push();
     await push('--sync-if-sent');
     expect(requests().filter((request) => request.startsWith('PATCH'))).toHaveLength(2);

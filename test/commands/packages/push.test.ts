@@ -99,12 +99,12 @@ describe('push', () => {
     const { folder, push, onTerminal } = await createUser();
     writeFileSync(path.join(folder, 'bad.ova'), 'junk');
     expect((await onTerminal(FAST)).stderr).toMatch(
-      /! sync 1: 1 error that name no pushed file\nhint: show them with: imgctl sync-status 1\n! sync 1 succeeded with 1 error: 1 image added\n$/,
+      /! sync 1: 1 error naming no pushed file\nhint: show them with: imgctl sync-status 1\n! sync 1 succeeded with 1 error: 1 image added\n$/,
     );
     const strict = / succeeded with 1 error \(--strict\)\nhint: /;
     await expectSteps(
       (options) => push(`${FAST} ${options}`),
-      ['--get name', 'web.ova\n', /1 error that name no pushed file/],
+      ['--get name', 'web.ova\n', /1 error naming no pushed file/],
       ['--get name --strict', 'web.ova\n', strict, 1],
     );
   });
@@ -139,7 +139,7 @@ describe('push', () => {
     const { stderr } = result;
     expect(stderr).toContain('imgctl: error: sync 41: web.ova: too old\n');
     expect(stderr).toContain(
-      'imgctl: warning: sync 41: 1 error and 1 warning that name no pushed file\n',
+      'imgctl: warning: sync 41: 1 error and 1 warning naming no pushed file\n',
     );
     expect(stderr).not.toMatch(/x\.ova|y\.ova/);
     expect(result).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('web.ova') });

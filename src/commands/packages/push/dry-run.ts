@@ -25,7 +25,7 @@ export async function syncRows(
   const sent = packages.filter(({ files }) => files.some(isSent)).map(({ name }) => name);
   const stored = (await storage.list()).filter((name) => /\.(ova|ovf)$/i.test(name));
   const expected = [...new Set([...stored, ...sent])];
-  const known = images.map(({ name }) => String(name));
+  const known = images.map(({ id, name }) => String(name ?? id));
   const changes = {
     add: expected.filter((name) => !known.includes(name)),
     update: sent.filter((name) => known.includes(name)),

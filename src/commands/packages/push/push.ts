@@ -53,7 +53,7 @@ const OPTIONS = [
   settingOption('--limit-rate <rate>', 'limit-rate'),
   ...UPLOAD_OPTIONS,
   ...POLL_OPTIONS,
-  STRICT_OPTION,
+  { ...STRICT_OPTION, conflicts: ['sync', 'wait'] },
   GET_OPTION,
 ] as const;
 
@@ -67,7 +67,7 @@ export const push = command({
     'If one of several packages fails, the others are still uploaded and synced. Run the same command again: it skips what is already there.',
   ],
   details: [
-    '--sync-if-sent submits no sync if nothing was sent since the last good one. Do not use it if files are removed by hand, or if several machines or services share the storage: nothing would sync these changes.',
+    '--sync-if-sent submits no sync if nothing was sent since the last good one. Do not use it if files are removed by hand, or if several machines or services share the storage. push waits up to --wait-timeout for another push to end.',
   ],
   examples: [
     'imgctl push appliance.ova',

@@ -56,7 +56,8 @@ export async function syncPushed(
         ? { message: summaryOf(packages, before, []), elsewhere: null }
         : { message: 'Nothing was uploaded, no sync was submitted' };
     const afterwards = () => tell({ kind: 'success', ...success });
-    return { output, rows: wait ? imagesOf(toSync, before) : [], afterwards };
+    const rows = wait ? imagesOf(toSync, before) : [];
+    return { output, rows, isOne: !wait, afterwards };
   }
   if (wait) await rememberSync(context, mark.begin(transfer.assertHeld), options);
   const submitted = await submitUnchanged(context, toSync, transfer);
@@ -68,7 +69,7 @@ export async function syncPushed(
   if (request.state === 'failed') return { error: failure };
   const after = await listWhenDone(context, toSync, before, request);
   const doubts = doubtsOf(toSync, before, after, request, transfer.storage.address);
-  if (doubts.length === 0 && !request.errors?.length)
+  if (doubts.length === 0 && request.errors?.length === 0)
     await rememberSync(context, mark.complete(transfer.assertHeld), options);
   const { error, warnings } = judge(doubts, failure, strict);
   const afterwards = () => {
