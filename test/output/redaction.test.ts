@@ -104,6 +104,17 @@ describe('Redaction', () => {
     }
   });
 
+  it('masks the passwords of all URLs of a typed word, each also alone', () => {
+    const redaction = new Redaction();
+    redaction.addTyped([
+      '--run',
+      'curl https://u:first@h https://u:se@cond@h',
+      'ftp://u:a b://c@h',
+    ]);
+    const text = 'u:first@h, u:se@cond@h, --run, u:a b://c@h';
+    expect(redaction.apply(text)).toBe('u:***@h, u:***@h, --run, u:***@h');
+  });
+
   it('leaves a short secret that messages show anyway', () => {
     const redaction = new Redaction();
     redaction.add('demo', 'demo');
