@@ -6,7 +6,8 @@ import { type HttpResponse, isSuccess } from '../http/message.ts';
 import { findAll, textOf, type XmlElement } from '../xml.ts';
 import { type createRequests, type StorageRequest, textBody } from './requests.ts';
 import { CHECK_URL, isSettled, requireLength, storageError, xmlOf } from './responses.ts';
-import { arrivedWrong, notAFile, type StorageOptions } from './storage.ts';
+import type { StorageOptions } from './storage.ts';
+import { arrivedWrong, notAFile } from './storage-errors.ts';
 
 const NEEDED =
   'the server must allow PROPFIND, PUT, MOVE and DELETE; nginx needs its module dav-ext';

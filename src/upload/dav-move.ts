@@ -3,8 +3,10 @@
 import { hasCode, ImgctlError } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
 import { type Dav, findFile, propfind, sendChecked } from './dav-folder.ts';
+import { isPartOf } from './part-names.ts';
 import { REFUSALS } from './requests.ts';
-import { arrivedWrong, conflict, isRival, type Published, replacedError } from './storage.ts';
+import type { Published } from './storage.ts';
+import { arrivedWrong, conflict, replacedError } from './storage-errors.ts';
 
 const PASS_HOST =
   'a proxy in front of the server must pass Host on; nginx: proxy_set_header Host $http_host';
@@ -60,7 +62,7 @@ export async function publishPart(
     throw move.kind === 'lost' ? move.error : notRenamed(dav, arrived);
   }
   // Servers check and move in two steps: another push may still move its file over this one.
-  if (!replace && (await mayHaveRival(dav, part)))
+  if (!replace && (await mayHaveRival(dav, arrived)))
     await dav.clock.sleep(RIVAL_PAUSE, dav.clock.signal);
   const file = await findFile(dav, name);
   if (!file) throw arrivedWrong(name, 'it is gone');
@@ -131,7 +133,7 @@ function notRenamed({ address }: Dav, { part, name }: ArrivedPart): ImgctlError 
 }
 
 /** True if another push uploads a file of that name, or if the folder cannot be listed. */
-async function mayHaveRival(dav: Dav, part: string): Promise<boolean> {
+async function mayHaveRival(dav: Dav, { part, name }: ArrivedPart): Promise<boolean> {
   const files = await propfind(dav, dav.folder, 1).catch(() => undefined);
-  return files?.some(({ name }) => isRival(name, part)) ?? true;
+  return files?.some((file) => file.name !== part && isPartOf(name, file.name)) ?? true;
 }

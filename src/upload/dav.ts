@@ -14,20 +14,12 @@ import {
   sendChecked,
 } from './dav-folder.ts';
 import { publishPart } from './dav-move.ts';
+import { isDeadPart, isHidden, isPart, partName } from './part-names.ts';
 import { readBack } from './read-back.ts';
 import { createRequests, streamBody } from './requests.ts';
 import { CHECK_URL } from './responses.ts';
-import {
-  type Comparison,
-  isDeadPart,
-  isHidden,
-  isPart,
-  nameTooLong,
-  type OnBytes,
-  partName,
-  type Storage,
-  type StorageOptions,
-} from './storage.ts';
+import type { Comparison, OnBytes, Storage, StorageOptions } from './storage.ts';
+import { nameTooLong } from './storage-errors.ts';
 import type { UploadSource } from './upload-file.ts';
 
 /** File systems take names of 255 bytes. */

@@ -7,23 +7,17 @@ import path from 'node:path';
 import { readFileChunks } from '../chunks.ts';
 import { errorCode, errorReason, ImgctlError, isMissing, permissionAdvice } from '../errors.ts';
 import type { Clock } from '../io.ts';
+import { isDeadPart, isHidden, isPart, partName } from './part-names.ts';
 import type { Limit } from './rate.ts';
+import type { OnBytes, Published, Storage, StoredFile } from './storage.ts';
 import {
   arrivedWrong,
   conflict,
   fileTooLarge,
-  isDeadPart,
-  isHidden,
-  isPart,
   nameTooLong,
   notAFile,
-  type OnBytes,
-  type Published,
-  partName,
-  type Storage,
-  type StoredFile,
   storageFull,
-} from './storage.ts';
+} from './storage-errors.ts';
 import { fingerprintOf, settledFingerprintOf, type UploadSource } from './upload-file.ts';
 
 const FULL = ['ENOSPC', 'EDQUOT'];

@@ -8,7 +8,7 @@ import { pageText } from '../http/page.ts';
 import { isObject, parseJson } from '../json.ts';
 import { describeLater, shorten } from '../words.ts';
 import { parseXml, textOf, type XmlElement, XmlError } from '../xml.ts';
-import { fileTooLarge, storageFull } from './storage.ts';
+import { fileTooLarge, storageFull } from './storage-errors.ts';
 import { SETTLED } from './upload-file.ts';
 
 const XML_LIMITS = { bytes: 4 * 2 ** 20, nodes: 100_000, depth: 50 };

@@ -8,7 +8,8 @@ import { REFUSALS, textBody } from './requests.ts';
 import { findObject, multipartTag, removeObject, type S3Request } from './s3-bucket.ts';
 import { DIGEST, plainTag, rootOf } from './s3-responses.ts';
 import { abortUpload, removeUploads, type sendParts, uploadGone } from './s3-upload.ts';
-import { arrivedWrong, conflict, type Published, replacedError } from './storage.ts';
+import type { Published } from './storage.ts';
+import { arrivedWrong, conflict, replacedError } from './storage-errors.ts';
 
 /** Milliseconds: joining the parts of a large object takes some storages minutes. */
 const COMPLETION = 600_000;

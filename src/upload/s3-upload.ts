@@ -13,7 +13,8 @@ import {
   rootOf,
   s3Code,
 } from './s3-responses.ts';
-import { arrivedWrong, type OnBytes } from './storage.ts';
+import type { OnBytes } from './storage.ts';
+import { arrivedWrong } from './storage-errors.ts';
 import type { UploadSource } from './upload-file.ts';
 
 /** Milliseconds in which an upload that was just removed may still complete. */

@@ -3,6 +3,7 @@
 import { AwsV4Signer } from 'aws4fetch';
 import { hasCode } from '../errors.ts';
 import type { HttpResponse } from '../http/message.ts';
+import { isHidden } from './part-names.ts';
 import { readBack } from './read-back.ts';
 import { createRequests, type StorageRequest } from './requests.ts';
 import {
@@ -20,14 +21,8 @@ import {
 import { completeUpload } from './s3-completion.ts';
 import { DIGEST, regionError, requireS3Success, rootOf } from './s3-responses.ts';
 import { abortUpload, openUpload, removeUploads, sendParts } from './s3-upload.ts';
-import {
-  type Comparison,
-  isHidden,
-  nameTooLong,
-  type OnBytes,
-  type Storage,
-  type StorageOptions,
-} from './storage.ts';
+import type { Comparison, OnBytes, Storage, StorageOptions } from './storage.ts';
+import { nameTooLong } from './storage-errors.ts';
 import type { UploadSource } from './upload-file.ts';
 
 const MAX_KEY_BYTES = 1_024;

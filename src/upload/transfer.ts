@@ -5,14 +5,8 @@ import type { AssertHeld } from '../files/atomic-file.ts';
 import type { Clock } from '../io.ts';
 import { type Action, isSent } from './actions.ts';
 import type { Proofs } from './proofs.ts';
-import {
-  type Comparison,
-  conflict,
-  FileTooLargeError,
-  type Storage,
-  type StoredFile,
-  type UnpublishedFile,
-} from './storage.ts';
+import type { Comparison, Storage, StoredFile, UnpublishedFile } from './storage.ts';
+import { conflict, FileTooLargeError } from './storage-errors.ts';
 import {
   changedError,
   type LocalFile,
