@@ -115,6 +115,9 @@ export type Facts =
   /** The folder of the settings cannot be written. */
   | { readonly kind: 'not-writable' };
 
+/** What to do: a text as it is, or facts, of which src/cli/hints.ts makes a text. */
+export type Advice = string | Facts;
+
 export function advice(text: string): Facts {
   return { kind: 'advice', text };
 }

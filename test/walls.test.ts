@@ -3,7 +3,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { UNLISTED } from '../src/cli/declarations.ts';
+import { UNLISTED } from '../src/cli/command-types.ts';
 import { ALL_GLOBAL_OPTIONS } from '../src/cli/global-options.ts';
 import { optionName } from '../src/cli/option-values.ts';
 import { COMMANDS } from '../src/commands/index.ts';

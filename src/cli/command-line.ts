@@ -6,15 +6,15 @@ import { incompatible } from '../choices.ts';
 import type { Context, RunOptions } from '../context.ts';
 import { attempt } from '../errors.ts';
 import type { Io } from '../io.ts';
+import type { CommandDeclaration, OptionDeclaration, PromisedResult } from './command-types.ts';
 import { type CommanderOutcome, CommandTree, type GlobalValues } from './commander-tree.ts';
-import type { CommandDeclaration, OptionDeclaration, Outcome } from './declarations.ts';
 import { HELP_OPTION, VERSION_OPTION } from './global-options.ts';
 import { checkTyped, readTyped, type TypedLine } from './typed.ts';
 
 /** What a command line asks for. */
 export interface CommandLine extends RunOptions {
   /** Runs the command, or prints help or the version. @throws ImgctlError if the line is wrong */
-  act(context: Context): Outcome;
+  act(context: Context): PromisedResult;
 }
 
 /** What the line leads to. A misuse gets its message in usage-error.ts. */
@@ -111,9 +111,9 @@ async function answer(
  * `images` for `images help`, none for the page of imgctl. Behind a group, any word is a name: help
  * has an error for one that is no command.
  */
-function pageAsked({ path, rest, command, words, unknown }: TypedLine): readonly string[] {
-  // The value of an unknown option may be a secret, and is among the rest.
-  const names = command.subcommands && !unknown ? [...path, ...rest] : path;
+function pageAsked({ path, args, command, words, unknown }: TypedLine): readonly string[] {
+  // The value of an unknown option may be a secret, and is among the arguments.
+  const names = command.subcommands && !unknown ? [...path, ...args] : path;
   if (names[0] !== 'help') return names.filter((name) => name !== 'help');
   const isOfHelp = names.length === 1 && words.some(({ option }) => option === HELP_OPTION);
   return isOfHelp ? names : names.slice(1);

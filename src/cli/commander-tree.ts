@@ -12,7 +12,7 @@ import {
   commandNames,
   type OptionDeclaration,
   optionTerm,
-} from './declarations.ts';
+} from './command-types.ts';
 import { GLOBAL_OPTIONS, HELP_OPTION, VERSION_OPTION } from './global-options.ts';
 import { defaultOf, optionName, type Parsed } from './option-values.ts';
 

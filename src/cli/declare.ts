@@ -7,9 +7,9 @@ import type {
   ArgumentDeclaration,
   CommandDeclaration,
   OptionDeclaration,
-  Outcome,
-} from './declarations.ts';
-import type { Parsed, Words } from './option-values.ts';
+  PromisedResult,
+} from './command-types.ts';
+import type { ArgumentValues, Parsed } from './option-values.ts';
 
 export type { Parsed } from './option-values.ts';
 
@@ -24,8 +24,8 @@ export function command<
     readonly run: (
       context: Context,
       options: Parsed<Options>,
-      ...words: Words<Arguments>
-    ) => Outcome;
+      ...args: ArgumentValues<Arguments>
+    ) => PromisedResult;
   },
 ): CommandDeclaration {
   return declared;

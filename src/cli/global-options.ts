@@ -4,7 +4,7 @@ import { DEFAULT_PROFILE } from '../config/config-file.ts';
 import { choice } from '../config/values.ts';
 import { FORMAT_LIST } from '../output/formats.ts';
 import { COLOR_CHOICES } from '../output/terminal.ts';
-import type { OptionDeclaration } from './declarations.ts';
+import type { OptionDeclaration } from './command-types.ts';
 import { option, settingOption } from './declare.ts';
 import { suggestProfiles } from './suggestions.ts';
 

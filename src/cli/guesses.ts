@@ -1,10 +1,8 @@
 // Guesses what people meant who know other programs, such as hcloud, gh, aws and rclone.
 
-import { type Facts, hint, imgctl } from '../facts.ts';
-import { flagsOf, type OptionDeclaration } from './declarations.ts';
+import { type Advice, hint, imgctl } from '../facts.ts';
+import { flagsOf, type OptionDeclaration } from './command-types.ts';
 import type { TypedWord } from './typed.ts';
-
-type Advice = string | Facts;
 
 /** Receives the words behind a phrase; none if a hint may not repeat one of them. */
 type Guess = Advice | ((words: readonly string[]) => Advice | undefined);

@@ -14,7 +14,7 @@ import {
   findSubcommand,
   type Term,
   UNLISTED,
-} from './declarations.ts';
+} from './command-types.ts';
 import { ALL_GLOBAL_OPTIONS } from './global-options.ts';
 import { PAGES, TOPIC_NAMES, TOPICS } from './topics.ts';
 

@@ -2,17 +2,15 @@
 
 import type { SettingKey } from '../config/definitions.ts';
 import type { Settings } from '../config/settings.ts';
-import { type Facts, hint, type Invocation, imgctl, setting } from '../facts.ts';
+import { type Advice, type Facts, hint, type Invocation, imgctl, setting } from '../facts.ts';
 import { describeLater, shellQuote } from '../words.ts';
 import { commandText, serviceOfRun } from './hint-commands.ts';
-
-type Said = string | Facts;
 
 type Table = {
   readonly [Kind in Exclude<Facts['kind'], 'hint'>]: (
     facts: Extract<Facts, { kind: Kind }>,
     settings: () => Settings,
-  ) => Said;
+  ) => Advice;
 };
 
 const NAMES = { service: 'the base URL', storage: 'the upload URL' } as const;
@@ -145,10 +143,10 @@ function otherProfile(settings: Settings): string | undefined {
 }
 
 /** Returns the hint as a run with these settings prints it. */
-export function hintText(facts: string | Facts, settings: () => Settings): string {
+export function hintText(facts: Advice, settings: () => Settings): string {
   if (typeof facts === 'string') return facts;
   if (facts.kind === 'hint') return facts.parts.map((part) => partText(part, settings)).join('');
-  const hintOf = HINTS[facts.kind] as (facts: Facts, settings: () => Settings) => Said;
+  const hintOf = HINTS[facts.kind] as (facts: Facts, settings: () => Settings) => Advice;
   return hintText(hintOf(facts, settings), settings);
 }
 

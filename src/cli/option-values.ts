@@ -1,7 +1,7 @@
 // What a command receives for its options and arguments: names, types and defaults.
 
 import type { Value } from '../config/values.ts';
-import type { ArgumentDeclaration, OptionDeclaration } from './declarations.ts';
+import type { ArgumentDeclaration, OptionDeclaration } from './command-types.ts';
 
 /** The name without dashes; that of `--no-header` is `header`. */
 type LongName<Flags> = Flags extends `${string}--no-${infer Name}`
@@ -44,7 +44,7 @@ export type Parsed<Options extends readonly OptionDeclaration[]> = Defaults<Opti
 };
 
 /** The arguments as a command receives them: several if variadic, undefined if missing. */
-export type Words<Arguments extends readonly ArgumentDeclaration[]> = {
+export type ArgumentValues<Arguments extends readonly ArgumentDeclaration[]> = {
   [Index in keyof Arguments]: Arguments[Index] extends { readonly variadic: true }
     ? readonly string[]
     : Arguments[Index] extends { readonly required: true }

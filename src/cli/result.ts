@@ -2,7 +2,7 @@
 
 import type { Context } from '../context.ts';
 import { hasCode, ImgctlError } from '../errors.ts';
-import type { Facts } from '../facts.ts';
+import type { Advice } from '../facts.ts';
 import { BrokenPipeError } from '../io.ts';
 import type { Column, Row } from '../output/columns.ts';
 import type { Output } from '../output/output.ts';
@@ -22,7 +22,7 @@ export interface End {
   /** The exit code of a success; 0 if undefined. */
   readonly exitCode?: number;
   /** What was done, for the error if the output cannot be written. */
-  readonly done?: string | Facts;
+  readonly done?: Advice;
 }
 
 /** Rows as they come. A failed write is thrown at the yield of its rows. */

@@ -18,7 +18,7 @@ export interface Typing {
   /** The settings that the command would have. */
   readonly settings: Settings;
   /** The arguments of the command so far. */
-  readonly rest: readonly string[];
+  readonly args: readonly string[];
   /** By the long name of the option, such as `--file`. */
   readonly values: ReadonlyMap<string, string>;
   /** The beginning of the value. */

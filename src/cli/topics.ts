@@ -11,7 +11,7 @@ import {
 } from '../output/formats.ts';
 import { FIELDS } from '../query/fields.ts';
 import { describeHiddenWords } from '../query/find-versions.ts';
-import { type Block, lines, optionTerm, shell, type Term, terms } from './declarations.ts';
+import { type Block, lines, optionTerm, shell, type Term, terms } from './command-types.ts';
 import { ALL_GLOBAL_OPTIONS } from './global-options.ts';
 
 export const TOPICS = [

@@ -12,7 +12,7 @@ import {
   longFlag,
   type OptionDeclaration,
   takesSearchWords,
-} from './declarations.ts';
+} from './command-types.ts';
 import { ALL_GLOBAL_OPTIONS } from './global-options.ts';
 
 /** A word before `--`, or a part of it: `--filter=a` is an option and a value. */
@@ -53,7 +53,7 @@ export interface TypedLine {
   readonly words: readonly TypedWord[];
   readonly unknown: UnknownOption | undefined;
   /** The arguments of the command, also those behind `--`. */
-  readonly rest: readonly string[];
+  readonly args: readonly string[];
   /** The option whose value comes next. */
   readonly pending: OptionDeclaration | undefined;
   /** True behind `--`. */
@@ -63,7 +63,7 @@ export interface TypedLine {
 /**
  * Tells options, their values and arguments apart as commander does, but refuses nothing.
  * `images list -qn5 web` is the commands images and list, the options -q and -n, the value 5 of -n
- * and the argument web, the `rest`.
+ * and the argument web.
  * @param topics that `imgctl help` takes besides commands
  */
 export function readTyped(
@@ -91,7 +91,7 @@ class LineReader implements TypedLine {
   isEnded = false;
   readonly path: string[] = [];
   readonly words: TypedWord[] = [];
-  readonly rest: string[] = [];
+  readonly args: string[] = [];
   readonly #help: Partial<CommandDeclaration>;
 
   constructor(commands: readonly CommandDeclaration[], topics: readonly CommandDeclaration[]) {
@@ -100,7 +100,7 @@ class LineReader implements TypedLine {
   }
 
   read(word: string): void {
-    if (this.isEnded) this.rest.push(word);
+    if (this.isEnded) this.args.push(word);
     else if (this.pending) {
       this.#add('value', word, this.pending);
       this.pending = undefined;
@@ -162,23 +162,23 @@ class LineReader implements TypedLine {
   }
 
   #readArgument(word: string): void {
-    const followers = followersOf(this.command, this.rest);
+    const followers = followersOf(this.command, this.args);
     const found = followers.find((each) => commandNames(each).includes(word));
     this.#add(found ? 'command' : 'argument', word);
     if (found) {
       this.path.push(found.name);
       this.command = found.name === 'help' ? this.#help : found;
       this.options = [...new Set([...(found.options ?? []), ...ALL_GLOBAL_OPTIONS])];
-    } else this.rest.push(word);
+    } else this.args.push(word);
   }
 }
 
 /** Returns the commands that can follow. */
 export function followersOf(
   { subcommands = [] }: Partial<CommandDeclaration>,
-  rest: readonly string[],
+  args: readonly string[],
 ): readonly CommandDeclaration[] {
-  return rest.length > 0 ? [] : subcommands.filter(({ hidden }) => !hidden);
+  return args.length > 0 ? [] : subcommands.filter(({ hidden }) => !hidden);
 }
 
 /** Divides `--output=json`. A short option takes all behind it: `-o=json` has the value `=json`. */

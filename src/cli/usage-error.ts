@@ -4,7 +4,7 @@ import type { CommanderError } from 'commander';
 import { incompatible } from '../choices.ts';
 import { isSettingKey } from '../config/definitions.ts';
 import { ImgctlError } from '../errors.ts';
-import { type Facts, hint, imgctl } from '../facts.ts';
+import { type Advice, type Facts, hint, imgctl } from '../facts.ts';
 import { nearest } from '../spelling.ts';
 import { counted, shorten } from '../words.ts';
 import {
@@ -15,7 +15,7 @@ import {
   longFlag,
   type OptionDeclaration,
   takesSearchWords,
-} from './declarations.ts';
+} from './command-types.ts';
 import { ALL_GLOBAL_OPTIONS } from './global-options.ts';
 import { guess, guessOption, withValue } from './guesses.ts';
 import type { TypedLine, TypedWord, UnknownOption } from './typed.ts';
@@ -23,11 +23,9 @@ import type { TypedLine, TypedWord, UnknownOption } from './typed.ts';
 /** Words and messages of commander are as long as what was typed. */
 const MAX_SHOWN = 200;
 
-type Advice = string | Facts;
-
 /** Returns the error of a line that commander refuses, or that has an unknown option. */
 export function usageError(typed: TypedLine, stop: CommanderError | undefined): ImgctlError {
-  const { unknown, pending, path, command, words, rest } = typed;
+  const { unknown, pending, path, command, words, args } = typed;
   const { code, message = '' } = stop ?? {};
   if (unknown && code !== 'commander.unknownCommand') return unknownOption(typed, unknown);
   if (pending) {
@@ -39,7 +37,7 @@ export function usageError(typed: TypedLine, stop: CommanderError | undefined): 
   switch (code) {
     case 'commander.unknownCommand': {
       // What is assigned to a setting may be a secret.
-      const [name = ''] = rest[0]?.split('=') ?? [];
+      const [name = ''] = args[0]?.split('=') ?? [];
       return misuse(path, `unknown command '${shorten(name, MAX_SHOWN)}'`, meantCommand(typed));
     }
     case 'commander.conflictingOption': {
@@ -52,7 +50,7 @@ export function usageError(typed: TypedLine, stop: CommanderError | undefined): 
     case 'commander.excessArguments': {
       const { length } = command.arguments ?? [];
       const limit = length === 0 ? 'no arguments' : `at most ${counted(length, 'argument')}`;
-      const problem = `${path.join(' ')} takes ${limit} (got ${rest.length})`;
+      const problem = `${path.join(' ')} takes ${limit} (got ${args.length})`;
       return misuse(path, problem, guess(path, argumentsIn(words)));
     }
     default:
@@ -66,7 +64,7 @@ function misuse(path: readonly string[], message: string, advice?: Advice): Imgc
 }
 
 /** `config set time` needs a value, and `images lock add` all its arguments. */
-function missingHint({ path, command, rest: [word = ''] }: TypedLine): Facts {
+function missingHint({ path, command, args: [word = ''] }: TypedLine): Facts {
   const [key = ''] = word.split('=');
   if (path[0] === 'config' && isSettingKey(key)) return hint`use: ${imgctl(...path, key, 'VALUE')}`;
   const names = command.arguments?.map(argumentTerm) ?? [];

@@ -1,6 +1,6 @@
 // Every command, in the order of the reference.
 
-import { type CommandDeclaration, UNLISTED } from '../cli/declarations.ts';
+import { type CommandDeclaration, UNLISTED } from '../cli/command-types.ts';
 import { api } from './automation/api.ts';
 import { emulator } from './automation/emulator.ts';
 import { help, version } from './automation/help.ts';

@@ -1,7 +1,7 @@
 // The advice for what people type who know other tools, straight from its tables.
 
 import { expect, it } from 'vitest';
-import { flagsOf } from '../../src/cli/declarations.ts';
+import { flagsOf } from '../../src/cli/command-types.ts';
 import { ALL_GLOBAL_OPTIONS } from '../../src/cli/global-options.ts';
 import { GUESSES, RENAMED } from '../../src/cli/guesses.ts';
 import { hintText } from '../../src/cli/hints.ts';

@@ -3,7 +3,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { longFlag } from '../../src/cli/declarations.ts';
+import { longFlag } from '../../src/cli/command-types.ts';
 import { readTyped } from '../../src/cli/typed.ts';
 import { COMMANDS } from '../../src/commands/index.ts';
 import { failed } from '../support/io.ts';
@@ -21,14 +21,14 @@ it.each([
   ['images lock add web ubuntu --file f', ['web', 'ubuntu'], ['--file=f']],
   ['config set password-command -x', ['password-command'], []],
   ['images list --no-header -zx a', ['a'], ['--no-header']],
-])('%s has the arguments %j and the options %j', (line, rest, options) => {
+])('%s has the arguments %j and the options %j', (line, args, options) => {
   const typed = readTyped(COMMANDS, line.split(' '));
   const flags: string[] = [];
   for (const { kind, text, option } of typed.words) {
     if (kind === 'option' && option) flags.push(longFlag(option));
     if (kind === 'value') flags.push(`${flags.pop()}=${text}`);
   }
-  expect({ rest: typed.rest, flags }).toEqual({ rest, flags: options });
+  expect({ args: typed.args, flags }).toEqual({ args, flags: options });
 });
 
 /** Commands that take an argument where X is. */

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { CommandDeclaration } from '../../src/cli/declarations.ts';
+import type { CommandDeclaration } from '../../src/cli/command-types.ts';
 import { COMMANDS as ALL } from '../../src/commands/index.ts';
 import { FAILURES } from '../commands/failures.ts';
 import { serve } from '../support/emulator.ts';

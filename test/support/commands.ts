@@ -1,6 +1,6 @@
 // The declarations of all commands, as tests compare them with what the program does.
 
-import type { CommandDeclaration } from '../../src/cli/declarations.ts';
+import type { CommandDeclaration } from '../../src/cli/command-types.ts';
 import { COMMANDS } from '../../src/commands/index.ts';
 
 /** Returns each command that is no group, with its words: `images list`. */

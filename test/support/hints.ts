@@ -3,7 +3,7 @@
 import { appendFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { readCommandLine } from '../../src/cli/command-line.ts';
-import type { CommandDeclaration } from '../../src/cli/declarations.ts';
+import type { CommandDeclaration } from '../../src/cli/command-types.ts';
 import { optionName } from '../../src/cli/option-values.ts';
 import { readTyped } from '../../src/cli/typed.ts';
 import { COMMANDS } from '../../src/commands/index.ts';
@@ -86,15 +86,15 @@ function problemOf(words: readonly string[], isName: boolean): string | undefine
   if (words.includes('--help') || words[0] === 'help' || words.some((word) => /^[[<]/.test(word))) {
     return undefined;
   }
-  const { command, words: typed, rest } = readTyped(COMMANDS, words);
+  const { command, words: typed, args } = readTyped(COMMANDS, words);
   if (command.run === undefined) return `no command: ${words.join(' ')}`;
   const unknown = typed.find(({ kind, text }) => kind === 'argument' && /^--?[a-z]/.test(text));
   if (unknown) return `unknown option ${unknown.text}`;
   const declared = command.arguments ?? [];
   const required = declared.filter((each) => each.required).length;
-  if (rest.length < required && !isName) return `${rest.length} of ${required} arguments`;
-  if (rest.length > declared.length && !declared.some((each) => each.variadic)) {
-    return `${rest.length} arguments instead of ${declared.length}`;
+  if (args.length < required && !isName) return `${args.length} of ${required} arguments`;
+  if (args.length > declared.length && !declared.some((each) => each.variadic)) {
+    return `${args.length} arguments instead of ${declared.length}`;
   }
   for (const { kind, text, option } of typed) {
     if (kind !== 'value' || /^[A-Z]+$/.test(text)) continue;

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
-import { type CommandDeclaration, commandNames, exitCodesOf } from '../../src/cli/declarations.ts';
+import { type CommandDeclaration, commandNames, exitCodesOf } from '../../src/cli/command-types.ts';
 import { COMMANDS } from '../../src/commands/index.ts';
 import { ImgctlError } from '../../src/errors.ts';
 import { type Io, systemOf } from '../../src/io.ts';

@@ -8,7 +8,7 @@ import { build } from 'rolldown';
 
 const SOURCE = fileURLToPath(import.meta.resolve('../../src/'));
 /** The modules with the declarations of commands and the texts of topics. */
-const DECLARATIONS = ['commands/index.ts', 'cli/topics.ts', 'cli/declarations.ts'];
+const DECLARATIONS = ['commands/index.ts', 'cli/topics.ts', 'cli/command-types.ts'];
 
 const NAME = 'imgctl';
 const EXAMPLES = [

@@ -1,7 +1,7 @@
 // imgctl help and imgctl version: print a help page and the version.
 
 import { version as programVersion } from '../../../package.json';
-import type { CommandDeclaration } from '../../cli/declarations.ts';
+import type { CommandDeclaration } from '../../cli/command-types.ts';
 import { argument, command } from '../../cli/declare.ts';
 import { oneValue } from '../../cli/result.ts';
 import { column } from '../../output/columns.ts';

@@ -2,7 +2,7 @@
 
 import { setMaxListeners } from 'node:events';
 import { version } from '../../../package.json';
-import { type CommandDeclaration, lines, terms } from '../../cli/declarations.ts';
+import { type CommandDeclaration, lines, terms } from '../../cli/command-types.ts';
 import { command, option } from '../../cli/declare.ts';
 import { defaultsOf } from '../../cli/option-values.ts';
 import { readResult } from '../../cli/result.ts';

@@ -6,7 +6,7 @@ import {
   longFlag,
   type OptionDeclaration,
   optionTerm,
-} from '../../cli/declarations.ts';
+} from '../../cli/command-types.ts';
 import { argument, command } from '../../cli/declare.ts';
 import {
   type Candidate,
@@ -67,7 +67,7 @@ async function completeWord(
 ): Promise<Candidates> {
   const topics = TOPICS.map((topic) => ({ ...topic, examples: [] }));
   const line = readTyped(commands, words, topics);
-  const { command, options, pending, isEnded, rest } = line;
+  const { command, options, pending, isEnded, args } = line;
   const values = valuesOf(line);
   const { env } = context.io;
   const config = tryOr(() => readConfigFile(findPaths(context.io).config, context.io), NO_CONFIG);
@@ -83,7 +83,7 @@ async function completeWord(
     const typed = current.slice(lead.length);
     const { suggest, value } = declared ?? {};
     const { mode, candidates } = suggest
-      ? await suggest({ context, settings, rest, values, typed })
+      ? await suggest({ context, settings, args, values, typed })
       : suggestValue(value, typed);
     const offered = candidates.filter(([text]) => SAFE.test(text) && !wouldBeOption(text));
     return { mode, candidates: offered.map(([text, meaning]) => [`${lead}${text}`, meaning]) };
@@ -99,7 +99,7 @@ async function completeWord(
       flagsOf(option).includes(current) ? current : longFlag(option);
     return suggestRows(left.map((option) => [typedOrLong(option), optionTerm(option)[1]]));
   }
-  const subcommands = isEnded ? [] : followersOf(command, rest);
+  const subcommands = isEnded ? [] : followersOf(command, args);
   if (subcommands.length > 0) {
     const named = ({ name, aliases = [], summary }: CommandDeclaration) =>
       [name, ...aliases].map((each): Candidate => [each, summary]);
@@ -107,7 +107,7 @@ async function completeWord(
   }
   const declared = command.arguments ?? [];
   const last = declared.at(-1);
-  return ofValue(declared[rest.length] ?? (last?.variadic ? last : undefined));
+  return ofValue(declared[args.length] ?? (last?.variadic ? last : undefined));
 }
 
 function valuesOf({ words }: TypedLine): ReadonlyMap<string, string> {

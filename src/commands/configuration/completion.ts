@@ -2,7 +2,7 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { shell } from '../../cli/declarations.ts';
+import { shell } from '../../cli/command-types.ts';
 import { argument, command } from '../../cli/declare.ts';
 import type { Result } from '../../cli/result.ts';
 import { choice } from '../../config/values.ts';

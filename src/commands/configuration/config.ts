@@ -1,7 +1,7 @@
 // imgctl config: shows and changes the settings of a profile.
 
 import { parseChoice } from '../../choices.ts';
-import { type CommandDeclaration, terms } from '../../cli/declarations.ts';
+import { type CommandDeclaration, terms } from '../../cli/command-types.ts';
 import { argument, command, GET_OPTION, option } from '../../cli/declare.ts';
 import { guess } from '../../cli/guesses.ts';
 import { oneValue, type Result } from '../../cli/result.ts';
@@ -50,8 +50,8 @@ const KEY = argument('key', 'name of the setting', {
 
 const VALUE = argument('value', 'new value', {
   required: true,
-  suggest({ rest, typed }) {
-    const key = rest.at(-1) ?? '';
+  suggest({ args, typed }) {
+    const key = args.at(-1) ?? '';
     return suggestValue(isSettingKey(key) ? SETTINGS[key].value : undefined, typed);
   },
 });

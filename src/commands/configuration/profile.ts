@@ -1,7 +1,7 @@
 // imgctl profile: lists, selects and deletes profiles.
 
 import { suggest } from '../../choices.ts';
-import type { CommandDeclaration } from '../../cli/declarations.ts';
+import type { CommandDeclaration } from '../../cli/command-types.ts';
 import { argument, command } from '../../cli/declare.ts';
 import type { Result } from '../../cli/result.ts';
 import { suggestProfiles } from '../../cli/suggestions.ts';

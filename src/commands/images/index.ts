@@ -1,6 +1,6 @@
 // imgctl images: the commands for images of the public catalogue.
 
-import type { CommandDeclaration } from '../../cli/declarations.ts';
+import type { CommandDeclaration } from '../../cli/command-types.ts';
 import { imagesChanges } from './changes/changes.ts';
 import { imagesGet } from './get.ts';
 import { imagesLatest } from './latest.ts';

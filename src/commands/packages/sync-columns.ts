@@ -1,6 +1,6 @@
 // The options and columns that sync, sync-status and push share.
 
-import type { OptionDeclaration } from '../../cli/declarations.ts';
+import type { OptionDeclaration } from '../../cli/command-types.ts';
 import { option } from '../../cli/declare.ts';
 import { column } from '../../output/columns.ts';
 import type { OutputOptions } from '../../output/output.ts';

@@ -2,7 +2,7 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import type { CommandDeclaration } from '../../cli/declarations.ts';
+import type { CommandDeclaration } from '../../cli/command-types.ts';
 import { command } from '../../cli/declare.ts';
 import { defaultsOf } from '../../cli/option-values.ts';
 import { showResult } from '../../cli/result.ts';

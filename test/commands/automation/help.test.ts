@@ -1,7 +1,7 @@
 // Help: of every command, of topics, of imgctl without arguments; and what is suggested for unknown words.
 
 import { describe, expect, it } from 'vitest';
-import { exitCodesOf } from '../../../src/cli/declarations.ts';
+import { exitCodesOf } from '../../../src/cli/command-types.ts';
 import { TOPIC_NAMES } from '../../../src/cli/topics.ts';
 import { SETTING_KEYS, VARIABLES, variableOf } from '../../../src/config/definitions.ts';
 import { leavesOf } from '../../support/commands.ts';

@@ -3,7 +3,7 @@
 import { keyOf } from '../../../api/images.ts';
 import type { ReceivedImage } from '../../../api/types.ts';
 import type { Catalogue } from '../../../catalogue/catalogue.ts';
-import { terms } from '../../../cli/declarations.ts';
+import { terms } from '../../../cli/command-types.ts';
 import { command, option, type Parsed, SERVICE_CODES } from '../../../cli/declare.ts';
 import type { Result } from '../../../cli/result.ts';
 import type { Context } from '../../../context.ts';

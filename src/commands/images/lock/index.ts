@@ -1,6 +1,6 @@
 // imgctl images lock: the commands that lock images by name in a file.
 
-import type { CommandDeclaration } from '../../../cli/declarations.ts';
+import type { CommandDeclaration } from '../../../cli/command-types.ts';
 import { lockAdd } from './add.ts';
 import { lockCheck } from './check.ts';
 import { lockList } from './list.ts';

@@ -3,7 +3,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { version } from '../../../../package.json';
-import { terms } from '../../../cli/declarations.ts';
+import { terms } from '../../../cli/command-types.ts';
 import { command, option, type Parsed, SERVICE_CODES } from '../../../cli/declare.ts';
 import { readCertificates } from '../../../config/addresses.ts';
 import { checkTrust, configFilePath } from '../../../config/config-file.ts';

@@ -53,7 +53,7 @@ export interface OptionDeclaration {
 export const UNLISTED = '';
 
 /** What a command returns; nothing if it prints nothing. */
-export type Outcome = Promise<Result | undefined> | Promise<void>;
+export type PromisedResult = Promise<Result | undefined> | Promise<void>;
 
 /** A command, or a group of commands. */
 export interface CommandDeclaration {
@@ -83,7 +83,7 @@ export interface CommandDeclaration {
   /** True for a command that only programs use; no help lists it. */
   readonly hidden?: boolean;
   /** Undefined for a group. It is a method, so that one type holds all commands. */
-  run?(context: Context, options: object, ...words: readonly unknown[]): Outcome;
+  run?(context: Context, options: object, ...args: readonly unknown[]): PromisedResult;
   readonly subcommands?: readonly CommandDeclaration[];
 }
 
