@@ -87,7 +87,9 @@ export function portableTexts({ text, field, operator, operands }: Filter): stri
     eq: [`ge,${start}`, `lt,${end}`],
   };
   const stored = bounds[operator];
-  if (stored) return stored.map((bound) => `${field},${bound}`);
+  // The year 10000 would be written with a sign, and could not be read again.
+  if (stored?.every((bound) => !bound.includes(',+')))
+    return stored.map((bound) => `${field},${bound}`);
   const advice = `add the offset, such as ${start}, or use < and >=`;
   throw filterError(`${text} cannot be stored without a time zone`, advice);
 }

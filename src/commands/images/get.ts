@@ -15,7 +15,7 @@ import type { Field } from '../../query/fields.ts';
 import { contains, equals } from '../../query/filter.ts';
 import { Query } from '../../query/query.ts';
 import { collectNames, rememberImages, suggestImages } from './image-names.ts';
-import { asGiven, reading, selecting } from './invocation.ts';
+import { listCommand, withQuery, withSourceAndOutput } from './invocation.ts';
 import { DEFAULT_LOCK_FILE, suggestLocks } from './lock/lock-file.ts';
 import { readLockedImage } from './lock/locked-image.ts';
 import {
@@ -85,7 +85,7 @@ async function run(
     const image = await readLockedImage(context, catalogue, { ...options, file }, lock);
     return { output, rows: [image], isOne: true };
   }
-  const command = asGiven(context, options, 'images', 'get');
+  const command = withSourceAndOutput(context, options, 'images', 'get');
   const found: ReceivedImage[] = [];
   const missing: ImgctlError[] = [];
   for (const name of wanted) {
@@ -141,7 +141,7 @@ async function find(search: Search, wanted: string): Promise<ReceivedImage> {
   throw new ImgctlError('not-found', `image ${wanted} ${place}`, {
     facts: isPublic(options)
       ? hint`for one of your own images: ${imgctl('images', 'get', '--mine', wanted)}`
-      : hint`list images with: ${reading(options, 'images', 'list')}`,
+      : hint`list images with: ${listCommand(options)}`,
   });
 }
 
@@ -183,12 +183,12 @@ async function noImageNamed({ catalogue, options }: Search, wanted: string): Pro
     count += images.length;
   }
   const message = `no image is named ${wanted}`;
-  const list = reading(options, 'images', 'list');
+  const list = listCommand(options);
   if (count > 0) {
     const contain = count === 1 ? '1 name contains it' : `${count} names contain it`;
     const counted = count === MAX_COUNTED ? `at least ${contain}` : contain;
     return new ImgctlError('not-found', `${message}; ${counted}`, {
-      facts: hint`list images with: ${selecting(list, query)}`,
+      facts: hint`list images with: ${withQuery(list, query)}`,
     });
   }
   const own = isPublic(options) ? hint`, or your own with: ${imgctl('my-images')}` : '';

@@ -3,25 +3,38 @@
 import type { Context } from '../../context.ts';
 import { type Invocation, imgctl } from '../../facts.ts';
 import type { OutputOptions } from '../../output/output.ts';
-import type { Filter } from '../../query/filter.ts';
+import type { Query } from '../../query/query.ts';
+import { UNITS } from '../../query/time-value.ts';
 import type { CatalogueOptions } from './options.ts';
 
 /** Returns a command that reads the same images: your own, the snapshot's, or the service's. */
-export function reading({ from, mine }: CatalogueOptions, ...words: string[]): Invocation {
-  if (mine && words.at(-1) === 'list') return imgctl('my-images');
-  if (mine) return imgctl(...words, '--mine');
-  return imgctl(...words, ...(from === undefined ? [] : ['--from', from]));
+export function withSource(options: CatalogueOptions, ...words: string[]): Invocation {
+  return imgctl(...words, ...(options.mine ? ['--mine'] : snapshotOptions(options)));
 }
 
-/** Returns such a command that also prints in the same way. */
-export function asGiven(
+/** Returns `--from FILE --max-age 7d`, as far as they were given. */
+export function snapshotOptions({ from, maxAge }: CatalogueOptions): string[] {
+  if (from === undefined) return [];
+  if (maxAge === undefined) return ['--from', from];
+  const units = Object.entries(UNITS).reverse();
+  const [unit = 'ms', length = 1] = units.find((each) => maxAge % each[1] === 0) ?? [];
+  return ['--from', from, '--max-age', `${maxAge / length}${unit}`];
+}
+
+/** Returns the command that lists the same images. */
+export function listCommand(options: CatalogueOptions): Invocation {
+  return options.mine ? imgctl('my-images') : withSource(options, 'images', 'list');
+}
+
+/** Returns a command that reads the same images and prints in the same way. */
+export function withSourceAndOutput(
   context: Context,
   options: CatalogueOptions & Pick<OutputOptions, 'get' | 'columns'>,
   ...words: string[]
 ): Invocation {
   const { get, columns = [] } = options;
   const shown = get === undefined ? columns.flatMap((each) => ['-c', each]) : ['--get', get];
-  return imgctl(...reading(options, ...words).imgctl, ...shown, ...formatOptions(context));
+  return imgctl(...withSource(options, ...words).imgctl, ...shown, ...formatOptions(context));
 }
 
 function formatOptions({ given, givenFormat }: Context): string[] {
@@ -31,9 +44,9 @@ function formatOptions({ given, givenFormat }: Context): string[] {
 }
 
 /** Returns the command with the words and filters of a query. */
-export function selecting(
+export function withQuery(
   { imgctl: command }: Invocation,
-  { words, filters }: { readonly words: readonly string[]; readonly filters: readonly Filter[] },
+  { words, filters }: Pick<Query, 'words' | 'filters'>,
 ): Invocation {
   const options = filters.flatMap(({ text }) => ['-f', text]);
   const hasDash = words.some((word) => word.startsWith('-'));

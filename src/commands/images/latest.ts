@@ -26,7 +26,7 @@ import { readName } from '../../query/name.ts';
 import type { RankedImage } from '../../query/series.ts';
 import { parseWord } from '../../query/word.ts';
 import { noMatchError } from './empty.ts';
-import { asGiven, selecting } from './invocation.ts';
+import { withQuery, withSourceAndOutput } from './invocation.ts';
 import {
   CATALOGUE_OPTIONS,
   CHOOSING_FILTER,
@@ -42,7 +42,7 @@ import { openCatalogue, readTogether } from './read.ts';
 const CANDIDATE_COLUMNS = [
   column('series', 'string', 'with --explain: the name with # for its versions'),
   column('rank', 'number', 'with --explain: 1 for the newest of its series'),
-  column('version', 'string', 'with --explain, -c or --get: the versions of the name'),
+  column('version', 'string or null', 'with --explain, -c or --get: the versions of the name'),
 ];
 
 const EXPLAINED = [
@@ -108,7 +108,7 @@ async function run(context: Context, options: Options, words: readonly string[])
 
 function candidateRow({ image, pattern, rank }: RankedImage<ReceivedImage>) {
   const { id = null, name, path = null, created_on = null } = image;
-  const version = readName(nameOf(image)).versionText;
+  const version = readName(nameOf(image)).versionText || null;
   return { series: pattern, rank, version, id, name, path, created_on };
 }
 
@@ -120,8 +120,9 @@ function newestOfAll(context: Context, options: Options, found: NewestCollector)
   const added = certain.filters.length - found.query.filters.length;
   // Nobody reads a longer command.
   if (added > MAX_LISTED) return { rows: images, error };
-  const command = selecting(asGiven(context, options, 'images', 'latest', '--each'), certain);
-  return { rows: images, error: error.with({ facts: hint`leave them out with: ${command}` }) };
+  const all = withSourceAndOutput(context, options, 'images', 'latest', '--each');
+  const facts = hint`leave them out with: ${withQuery(all, certain)}`;
+  return { rows: images, error: error.with({ facts }) };
 }
 
 /** Returns the newest image, or the one that a user chooses of several, with its command. */
@@ -130,12 +131,13 @@ async function chooseNewest(context: Context, options: Options, found: NewestCol
   if (!newest.error) return { image: newest.image };
   const { error } = newest;
   const { choices } = error;
+  const latest = withSourceAndOutput(context, options, 'images', 'latest');
+  const get = withSourceAndOutput(context, options, 'images', 'get');
   const commandFor = (image: ReceivedImage) => {
     const selection = selectionOf(found, image);
-    if (selection) return selecting(asGiven(context, options, 'images', 'latest'), selection);
+    if (selection) return withQuery(latest, selection);
     const id = numericId(image);
-    if (id === undefined) return undefined;
-    return imgctl(...asGiven(context, options, 'images', 'get').imgctl, `${id}`);
+    return id === undefined ? undefined : imgctl(...get.imgctl, `${id}`);
   };
   const first = commandFor(choices[0]);
   const select = first && hint`select the first with: ${first}`;

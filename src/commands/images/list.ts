@@ -110,31 +110,35 @@ async function run(context: Context, options: Options, words: readonly string[])
   return { output, rows: listRows({ context, options, output, query, tally, baseUrl }, images) };
 }
 
+/** What the rows of a list, and what is said behind them, depend on. */
 interface Listing {
   readonly context: Context;
   readonly options: Options;
   readonly output: Output;
   readonly query: Query;
+  /** What was seen of each condition while the images were read. */
   readonly tally: Tally;
   readonly baseUrl: string;
 }
 
+/** Yields rows for each page of images, and returns what is known once all are printed. */
 async function* listRows(list: Listing, images: ImagePages): Rows {
   const { context, options, query, baseUrl } = list;
   let count = 0;
   // Only what completion needs: the list itself may not fit into memory.
   const names = collectNames([]);
-  const { meta, total } = yield* mapPages(images, (some) => {
-    count += some.length;
-    collectNames(some, names);
-    return options.urls ? some.map((image) => ({ url: urlOf(image, baseUrl) })) : some;
+  // If the rows cannot be written, the reading ends too.
+  const { meta, total } = yield* mapPages(images, (page) => {
+    count += page.length;
+    collectNames(page, names);
+    return options.urls ? page.map((image) => ({ url: urlOf(image, baseUrl) })) : page;
   });
-  const { limit, page } = options;
-  const isComplete = query.conditions.length === 0 && limit === undefined && page === undefined;
   const afterwards = async () => {
     if (isPublic(options)) {
+      const isWhole =
+        query.conditions.length === 0 && options.limit === undefined && options.page === undefined;
       const { account } = await context.session();
-      await rememberImages(findPaths(context.io).cache, account, names, isComplete);
+      await rememberImages(findPaths(context.io).cache, account, names, isWhole);
     }
     if (count === 0) reportEmpty(list, meta.count === 0);
   };
@@ -145,7 +149,7 @@ async function* listRows(list: Listing, images: ImagePages): Rows {
   };
 }
 
-/** Yields rows for each page of images, and returns what the images return. */
+/** Yields what the function returns for each page, and returns what the pages return. */
 async function* mapPages(
   images: ImagePages,
   rowsOf: (page: readonly ReceivedImage[]) => readonly Row[],
@@ -159,26 +163,26 @@ async function* mapPages(
     }
     end = step.value;
   } finally {
-    // Rows that cannot be written end the reading.
     await images.return(end);
   }
   return end;
 }
 
 /**
- * @param hasNone true if the service says that you have no images.
+ * @param ownsNone true if the service says that you have no images
  * @throws ImgctlError empty, with --fail-empty
  */
-function reportEmpty(list: Listing, hasNone: boolean): void {
+function reportEmpty(list: Listing, ownsNone: boolean): void {
   const { context, options, output, query, tally } = list;
   const { mine, page, failEmpty } = options;
-  if (mine && hasNone) {
+  if (mine && ownsNone) {
     noteEmpty(list, 'no images yet', hint`upload one with: ${imgctl('push', 'FILE')}`);
   } else if (page !== undefined) {
     noteEmpty(list, `no images match on page ${page}`);
   } else reportNoMatch(context, output, { query, tally }, failEmpty ? 'error' : 'note');
 }
 
+/** Says it as a note beside a table, or as the error that --fail-empty asks for. */
 function noteEmpty({ context, options, output }: Listing, message: string, facts?: Facts): void {
   if (options.failEmpty) throw new ImgctlError('empty', message, { facts });
   if (output.hasNotes) context.console.note(message, facts);

@@ -56,10 +56,13 @@ export const VIEW_OPTIONS = [
 function suggestFilters(typing: Typing): Candidates {
   const { typed } = typing;
   if (typed.startsWith('folder=')) return suggestWords(cachedFolders(typing), 'folder=');
-  const [field = '', operator, value] = typed.split(',');
+  const [field = '', operator, ...values] = typed.split(',');
   if (operator === undefined) return suggestWords(FIELDS, '', ',');
-  if (value === undefined) return suggestWords(OPERATORS, `${field},`, ',');
-  return suggestWords(field === 'folder' ? cachedFolders(typing) : [], `${field},${operator},`);
+  if (values.length === 0) return suggestWords(OPERATORS, `${field},`, ',');
+  // `folder,in,linux,` goes on with another value.
+  const complete = operator === 'in' ? values.slice(0, -1) : [];
+  const before = [field, operator, ...complete, ''].join(',');
+  return suggestWords(field === 'folder' ? cachedFolders(typing) : [], before);
 }
 
 function suggestSorts({ typed }: Typing): Candidates {
@@ -110,10 +113,6 @@ export function readQuery(
   if (options.since === undefined) return typed;
   const since = parseFilter(`updated_on>=${options.since}`, now, '--since');
   return new Query({ ...typed, filters: [...typed.filters, since] });
-}
-
-export function isField(text = ''): boolean {
-  return FIELDS.some((field) => field === text.toLowerCase());
 }
 
 /**

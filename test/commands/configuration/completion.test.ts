@@ -104,6 +104,7 @@ describe('__complete offers', () => {
     const again = 'images changes one --cursor mail';
     await imgctl('images list', 'images changes --cursor mail', again, 'images changes');
     expect(await ask('images list -f folder,eq,')).toEqual(['folder,eq,BSD']);
+    expect(await ask('images list -f folder,in,a,b,')).toEqual(['folder,in,a,b,BSD']);
     expect(await ask('images list -f folder=')).toEqual(['folder=BSD']);
     expect(await ask('my-images --filter=folder,ne,')).toEqual(['--filter=folder,ne,BSD']);
     expect(await ask('images list -f name,eq,')).toEqual([]);

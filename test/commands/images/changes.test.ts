@@ -203,6 +203,13 @@ describe('images changes', () => {
     ];
     expect(await changed()).toEqual(['updated 2']);
     await steps(['--json', []]);
+    service.images = [
+      { ...one, created_on: '2018-07-18 Wed 20:36:49 UTC' },
+      ...service.images.slice(1),
+    ];
+    const before = 'created_on: 2018-07-18T19:36:49Z, now 2018-07-18T20:36:49Z';
+    const row = `updated,1,image-0001.ova,linux,2018-07-19T12:00:00Z,"${before}"\r\n`;
+    await steps(['-o csv --no-header', row]);
   });
 
   it('stores nothing if the response of the own images lacks their number', async () => {

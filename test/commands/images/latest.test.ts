@@ -69,6 +69,8 @@ describe('images latest', () => {
     );
     const { stderr } = await latest(imagesOf(['a-2-rc1', 'b-1', 'c-3-rc1', 'd-2']));
     expect(stderr).toMatch(/^imgctl: 4 series match\n {2}d-2\n {2}b-1\n {2}c-3-rc1\n {2}a-2-rc1\n/);
+    const unversioned = await latest([named(1, 'web.ova')], '--explain --json');
+    expect(JSON.parse(unversioned.stdout)).toMatchObject([{ series: 'web.ova', version: null }]);
     const { stdout } = await imgctl('images latest --explain -o csv');
     const ranked = stdout.split('\r\n').map((line) => line.split(',').slice(0, 4).join(' '));
     expect(ranked).toEqual([

@@ -157,9 +157,9 @@ describe('--from', () => {
       [`${line} -q --max-age 3h`, '3\n2\n1\n'],
       [`${line} --max-age 2h`, '', old, 1],
       [
-        'images get 9 --from all.json -q',
+        'images get 9 --from all.json --max-age 36h -q',
         '',
-        /image 9 is not in all\.json\nhint: list images with: imgctl images list --from all\.json\n/,
+        /image 9 is not in all\.json\nhint: list images with: imgctl images list --from all\.json --max-age 36h\n/,
         5,
       ],
       ['images list --max-age 1d', '', /--max-age needs a snapshot\nhint: add --from FILE/, 2],

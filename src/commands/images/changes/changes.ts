@@ -17,10 +17,9 @@ import { ImgctlError } from '../../../errors.ts';
 import { stringify } from '../../../json.ts';
 import { column, pick } from '../../../output/columns.ts';
 import { LINE_FORMAT_LIST } from '../../../output/formats.ts';
-import type { Output } from '../../../output/output.ts';
 import { nameOf } from '../../../query/fields.ts';
 import type { Filter } from '../../../query/filter.ts';
-import { EVERYTHING, type Query } from '../../../query/query.ts';
+import { EVERYTHING } from '../../../query/query.ts';
 import { Tally } from '../../../query/tally.ts';
 import { counted } from '../../../words.ts';
 import {
@@ -33,7 +32,7 @@ import {
 } from '../options.ts';
 import { openCatalogue, readImages } from '../read.ts';
 import { byKey, type Change, changeOf, compareLabels, compareLists } from './compare.ts';
-import { type FoundChanges, reportOf } from './report.ts';
+import { type ChangesTask, type FoundChanges, reportOf } from './report.ts';
 import { openState, suggestCursors } from './state.ts';
 
 const COLUMNS = [
@@ -68,6 +67,9 @@ const OPTIONS = [
 
 type Options = Parsed<typeof OPTIONS>;
 
+/** What each step of a run reads. */
+type Task = ChangesTask & { readonly options: Options };
+
 export const imagesChanges = command({
   name: 'changes',
   summary: 'show what changed in the catalogue since your last run',
@@ -89,13 +91,6 @@ export const imagesChanges = command({
   exitCodes: [...SERVICE_CODES, 10],
   run,
 });
-
-interface Task {
-  readonly context: Context;
-  readonly options: Options;
-  readonly query: Query;
-  readonly output: Output;
-}
 
 async function run(context: Context, options: Options, words: readonly string[]): Promise<Result> {
   checkName(options.cursor, 'cursor');
@@ -188,16 +183,16 @@ async function compareCatalogue(
   const catalogue = await openCatalogue(context, { mine: options.mine });
   const tally = new Tally(query);
   const images = readImages(context, catalogue, query, { tally });
-  const { listed, missing, lines } = await compareLists(old?.lines ?? [], images, file);
-  const unlisted = await classifyMissing(task, catalogue, missing);
+  const { changes, missing, lines } = await compareLists(old?.lines ?? [], images, file);
+  const ofMissing = await classifyMissing(task, catalogue, missing);
   return {
-    changes: old === undefined ? [] : [...listed, ...unlisted],
+    changes: old === undefined ? [] : [...changes, ...ofMissing],
     isEmpty: lines.length === 0,
     tally,
     since: old?.takenAt,
     lines,
     // An image that only left the query is no change, but must not be compared again.
-    hasChanged: listed.length + missing.length > 0,
+    hasChanged: changes.length + missing.length > 0,
   };
 }
 
@@ -212,6 +207,7 @@ async function classifyMissing(
   missing: readonly ReceivedImage[],
 ): Promise<Change[]> {
   if (missing.length === 0) return [];
+  // Also without conditions: a list may lose an image that still exists.
   const all = byKey(await readAll(context, catalogue));
   return missing.flatMap((before): Change | [] => {
     const image = all.get(keyOf(before));

@@ -16,39 +16,49 @@ export interface Change {
   readonly before: ReceivedImage | null;
 }
 
+/** What compareLists finds. Of 1, 2 and 3 before, and now 1 as before, 2 with another name, and 4: */
+export interface ListComparison {
+  /** 2 moved and 4 added, in the new order. */
+  readonly changes: readonly Change[];
+  /** 3 as it was. It may exist, and no longer match the query. */
+  readonly missing: readonly ReceivedImage[];
+  /** The JSON of 1, 2 and 4. */
+  readonly lines: readonly string[];
+}
+
 /**
- * Compares the lists by id. Unchanged images, whose texts are equal, are not parsed.
- * If 1, 2 and 3 were listed, and now 1 as before, 2 with another name, and 4:
- * @returns listed: 2 moved and 4 added, in the new order; missing: 3; lines: JSON of 1, 2 and 4
+ * Compares the lists by id. Unchanged images, whose lines are equal, are not parsed.
+ * @param file where the old lines come from
  * @throws ImgctlError bad-answer: an image has no id
  */
 export async function compareLists(
   oldLines: readonly string[],
   images: AsyncIterable<readonly ReceivedImage[]>,
   file: FileLabel,
-) {
-  // The old text of an unchanged image replaces the new one, so that one stays in memory.
-  const oldTexts = new Map(oldLines.map((line) => [line, line]));
-  const lines = new Map<unknown, string>();
+): Promise<ListComparison> {
+  // The old line of an unchanged image replaces the new one, so that one stays in memory.
+  const sameOldLine = new Map(oldLines.map((line) => [line, line]));
+  const newLineByKey = new Map<unknown, string>();
   const different: ReceivedImage[] = [];
   for await (const page of images) {
     for (const image of page) {
       requireId(image);
       const line = stringify(image);
-      const oldText = oldTexts.get(line);
-      lines.set(keyOf(image), oldText ?? line);
-      if (oldText === undefined) different.push(image);
+      const oldLine = sameOldLine.get(line);
+      newLineByKey.set(keyOf(image), oldLine ?? line);
+      if (oldLine === undefined) different.push(image);
     }
   }
-  const newTexts = new Set(lines.values());
-  const unmatched = oldLines.filter((line) => !newTexts.has(line));
-  const old = byKey(await parseLines(unmatched, file));
-  const listed = different.flatMap((image): Change | [] => {
-    const before = old.get(keyOf(image));
+  const lines = [...newLineByKey.values()];
+  const newLines = new Set(lines);
+  const changedOldLines = oldLines.filter((line) => !newLines.has(line));
+  const oldByKey = byKey(await parseLines(changedOldLines, file));
+  const changes = different.flatMap((image): Change | [] => {
+    const before = oldByKey.get(keyOf(image));
     return before ? (changeOf(before, image) ?? []) : { change: 'added', image, before: null };
   });
-  const missing = [...old.values()].filter((image) => !lines.has(keyOf(image)));
-  return { listed, missing, lines: [...lines.values()] };
+  const missing = [...oldByKey.values()].filter((image) => !newLineByKey.has(keyOf(image)));
+  return { changes, missing, lines };
 }
 
 function requireId({ id = null }: ReceivedImage): void {
@@ -106,15 +116,14 @@ export function compareLabels(
 
 /** Returns the last images of each label that occurs more often than among the others. */
 function surplus(images: readonly ReceivedImage[], others: readonly ReceivedImage[]) {
-  const left = new Map<string, number>();
-  for (const label of others.map(labelOf)) left.set(label, (left.get(label) ?? 0) + 1);
-  const found: ReceivedImage[] = [];
-  for (const image of images) {
-    const count = left.get(labelOf(image)) ?? 0;
-    if (count === 0) found.push(image);
-    else left.set(labelOf(image), count - 1);
-  }
-  return found;
+  const unpaired = new Map<string, number>();
+  for (const label of others.map(labelOf)) unpaired.set(label, (unpaired.get(label) ?? 0) + 1);
+  return images.filter((image) => {
+    const label = labelOf(image);
+    const count = unpaired.get(label) ?? 0;
+    if (count > 0) unpaired.set(label, count - 1);
+    return count === 0;
+  });
 }
 
 function labelOf({ label, name }: ReceivedImage): string {

@@ -21,7 +21,8 @@ export interface FoundChanges {
   readonly since: number | undefined;
 }
 
-interface Task {
+/** What a report depends on besides the changes. */
+export interface ChangesTask {
   readonly context: Context;
   readonly options: { readonly exitCode?: boolean };
   readonly query: Query;
@@ -29,7 +30,7 @@ interface Task {
 }
 
 export function reportOf(
-  { context, options, query, output }: Task,
+  { context, options, query, output }: ChangesTask,
   { changes, isEmpty, tally, since }: FoundChanges,
 ) {
   const rows = changes.map((change) => {
@@ -66,10 +67,15 @@ function beforeOf({ image, before }: Change, { io, terminal }: Context, output: 
 }
 
 function withTimes(image: ReceivedImage, timeText: Output['timeText']): ReceivedImage {
-  const entries = Object.entries(image).map(([name, value]) => {
-    return [name, isTimeField(name) && typeof value === 'string' ? timeText(value) : value];
-  });
-  return Object.fromEntries(entries);
+  const entries = Object.entries(image);
+  return Object.fromEntries(
+    entries.map(([field, value]) => [field, printedValue(field, value, timeText)]),
+  );
+}
+
+/** Returns the value of a field, a time in the style of --time. */
+function printedValue(field: string, value: unknown, timeText: Output['timeText']): unknown {
+  return isTimeField(field) && typeof value === 'string' ? timeText(value) : value;
 }
 
 /**
@@ -78,6 +84,7 @@ function withTimes(image: ReceivedImage, timeText: Output['timeText']): Received
  * - another folder, which the row shows: `folder: linux`
  * - another data store, which it does not show: `data_store: a, now b`
  * - only another update time: `2018-07-19 12:00`
+ * - another time of creation too: `created_on: 2018-07-19 12:00, now 2018-07-20 12:00; ...`
  *
  * @param sign between an old and a new value
  */
@@ -86,12 +93,15 @@ function oldValues(image: ReceivedImage, before: ReceivedImage, output: Output, 
   // The path has the name and the folder in it.
   const places = ['name', 'folder', 'data_store'].filter((field) => changed.includes(field));
   const fields = places.length > 0 ? places : changed;
-  const { updated_on: time } = before;
-  if (fields.join() === 'updated_on' && typeof time === 'string') return output.timeText(time);
+  const textOf = (field: string, value: unknown) =>
+    cellText(printedValue(field, value, output.timeText) ?? '-');
+  if (fields.join() === 'updated_on' && typeof before.updated_on === 'string') {
+    return output.timeText(before.updated_on);
+  }
   const texts = fields.map((field) => {
-    const old = `${field}: ${cellText(before[field] ?? '-')}`;
+    const old = `${field}: ${textOf(field, before[field])}`;
     const isShown = output.columns.some(({ name }) => name === field);
-    return isShown ? old : `${old}${sign}${cellText(image[field] ?? '-')}`;
+    return isShown ? old : `${old}${sign}${textOf(field, image[field])}`;
   });
   return texts.join('; ') || null;
 }

@@ -51,6 +51,8 @@ const MUTEX_PATIENCE = 600_000;
 /** With --peek nothing is stored, so nobody has to wait. */
 const NO_MUTEX = { assertHeld: () => {}, release: () => {} };
 
+const START_AGAIN = 'move it elsewhere to start again';
+
 /**
  * Waits until no other run with this cursor compares.
  * @throws ImgctlError config: no home directory; failed, locked
@@ -61,21 +63,16 @@ export async function openState(
   query: Query,
 ): Promise<State> {
   const { io } = context;
-  const { state: folder } = findPaths(io);
   const key = await stateKey(context, options, query);
+  const { state: folder } = findPaths(io);
   if (folder === undefined) {
     const message = 'cannot remember this run: no home directory';
     throw new ImgctlError('config', message, { facts: { kind: 'no-home' } });
   }
   const target = keyedFile(directoryOf(folder), key.cursor, [stringify(key)]);
-  const again = 'move it elsewhere to start again';
-  const file = { what: `the file ${target}`, damaged: again, foreign: again };
-  const fail = (thrown: unknown) => {
-    const error = cannotWrite(file.what, thrown);
-    const cause = error.cause ?? error;
-    // The user chose the name of neither the file nor its folder.
-    if (errorCode(cause) === 'EISDIR') throw error.with({ facts: again });
-    throw isMissing(cause) ? error.with({ facts: { kind: 'not-writable' } }) : error;
+  const file = { what: `the file ${target}`, damaged: START_AGAIN, foreign: START_AGAIN };
+  const fail = (thrown: unknown): never => {
+    throw stateError(file.what, thrown);
   };
   const { assertHeld, release } = options.peek
     ? NO_MUTEX
@@ -85,11 +82,7 @@ export async function openState(
     release,
     async read() {
       const text = await readTextFile(target, file.what, io).catch(fail);
-      if (text === undefined) return undefined;
-      const snapshot = parseSnapshot(text, file);
-      if (stringify(snapshot.head.key) === stringify(key)) return snapshot;
-      const message = `${file.what} belongs to another query`;
-      throw new ImgctlError('config', message, { facts: file.foreign });
+      return text === undefined ? undefined : parseState(text, file, stringify(key));
     },
     async replace(takenAt, lines) {
       const { base_url, username } = key;
@@ -97,6 +90,22 @@ export async function openState(
       await replaceFile(target, formatSnapshot(head, lines), { assertHeld }).catch(fail);
     },
   };
+}
+
+/** @param key the JSON of what the state must belong to; two keys may have one file name */
+function parseState(text: string, file: FileLabel, key: string): Snapshot {
+  const snapshot = parseSnapshot(text, file);
+  if (stringify(snapshot.head.key) === key) return snapshot;
+  const message = `${file.what} belongs to another query`;
+  throw new ImgctlError('config', message, { facts: file.foreign });
+}
+
+/** Returns the error of reading, locking or writing a file whose name the user did not choose. */
+function stateError(what: string, thrown: unknown): ImgctlError {
+  const error = cannotWrite(what, thrown);
+  const cause = error.cause ?? error;
+  if (errorCode(cause) === 'EISDIR') return error.with({ facts: START_AGAIN });
+  return isMissing(cause) ? error.with({ facts: { kind: 'not-writable' } }) : error;
 }
 
 /** Returns what a state belongs to, without the order of words and filters: all must match. */

@@ -10,7 +10,7 @@ import { imgctl } from '../../../facts.ts';
 import { portableTexts } from '../../../query/filter.ts';
 import { parseQuery } from '../../../query/query.ts';
 import { shellQuote } from '../../../words.ts';
-import { selecting } from '../invocation.ts';
+import { withQuery } from '../invocation.ts';
 import { CHOOSING_FILTER, WORDS } from '../options.ts';
 import { openCatalogue, readTogether } from '../read.ts';
 import { changeLocks, lockCommand, requireLock } from './lock-file.ts';
@@ -68,7 +68,7 @@ async function run(
   });
   const { file } = options;
   const added = requireLock(options, after, name);
-  const typed = selecting(imgctl(), query).imgctl.map(shellQuote).join(' ');
+  const typed = withQuery(imgctl(), query).imgctl.map(shellQuote).join(' ');
   const what = typed === '' ? 'the newest image' : `the newest of "${typed}"`;
   return {
     output,

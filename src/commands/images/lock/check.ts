@@ -22,7 +22,7 @@ import { openCatalogue, readTogether } from '../read.ts';
 import { lockCommand, readLocks, selectLocks } from './lock-file.ts';
 import type { LockedImage } from './lock-format.ts';
 import { queryOf } from './lock-query.ts';
-import { breakOf } from './locked-image.ts';
+import { type Break, breakOf } from './locked-image.ts';
 import { LOCK_CATALOGUE_OPTIONS, LOCK_NAME, NAMES } from './options.ts';
 
 const COLUMNS = [
@@ -73,14 +73,18 @@ async function run(
   // Both before any request, so that options that contradict each other are refused first.
   const shown = ['lock', 'state', 'id', 'name'];
   const cells = [...shown, 'newest_id', 'newest_name'];
-  const narrow = context.output(COLUMNS, { ...options, shown, cells });
-  const wide = context.output(COLUMNS, { ...options, shown: [...shown, 'newest_name'], cells });
+  const withoutNewest = context.output(COLUMNS, { ...options, shown, cells });
+  const withNewest = context.output(COLUMNS, {
+    ...options,
+    shown: [...shown, 'newest_name'],
+    cells,
+  });
   const catalogue = await openCatalogue(context, options);
   const all = await readLocks(context, options, catalogue.baseUrl);
   const locks = [...selectLocks(options, all, names)];
-  const searches = locks.map(([name, locked]) => searchFor(context, name, locked));
+  const searches = locks.map(([lock, locked]) => searchFor(context, lock, locked));
   await readTogether(context, catalogue, searches);
-  const rows: ReturnType<typeof rowOf>[] = [];
+  const rows: LockRow[] = [];
   for (const search of searches) {
     const { lock, locked } = search;
     if (!matchesOwnWords(locked)) {
@@ -90,7 +94,7 @@ async function run(
     }
     rows.push(rowOf(search, await liveImage(catalogue, search)));
   }
-  const output = rows.some(({ newest_name: name }) => name !== null) ? wide : narrow;
+  const output = rows.some((row) => row.newest_name !== null) ? withNewest : withoutNewest;
   const broken = rows.filter(({ state }) => state !== 'newer' && state !== 'ok');
   if (broken.length === 0) {
     const hasNewer = rows.some(({ state }) => state === 'newer');
@@ -105,11 +109,26 @@ async function run(
   return { output, rows, error };
 }
 
+/** How a lock is checked, and the images that were found for it. */
+interface LockSearch {
+  /** The name of the lock. */
+  readonly lock: string;
+  readonly locked: LockedImage;
+  /** The words and filters of the lock. */
+  readonly stored: Query;
+  /** Finds the images of the series, and others. */
+  readonly query: Query;
+  readonly tally: Tally;
+  /** What the query has found, as the catalogue has it. */
+  readonly found: readonly ReceivedImage[];
+  readonly add: (image: ReceivedImage) => void;
+}
+
 /**
  * Returns a search for the images of a series. The service takes only one filter: the longest word,
  * which is in the fewest names, such as `server` of ubuntu-22.04-server.ova.
  */
-function searchFor(context: Context, lock: string, locked: LockedImage) {
+function searchFor(context: Context, lock: string, locked: LockedImage): LockSearch {
   const stored = queryOf(context, lock, locked);
   const words = readName(locked.name ?? '').seriesKey.match(/[^ #]+/g) ?? [];
   const [longest = ''] = words.toSorted((one, other) => other.length - one.length);
@@ -120,33 +139,42 @@ function searchFor(context: Context, lock: string, locked: LockedImage) {
   return { lock, locked, stored, query, tally: new Tally(query), found, add };
 }
 
-type LockSearch = ReturnType<typeof searchFor>;
-
 /** Returns the locked image as the catalogue has it; its filters may hide it from the search. */
-async function liveImage(catalogue: Catalogue, { locked: { id }, found }: LockSearch) {
-  const seen = found.find((image) => keyOf(image) === id);
-  return seen ?? catalogue.getImage(id);
+async function liveImage(
+  catalogue: Catalogue,
+  { locked, found }: LockSearch,
+): Promise<ReceivedImage | undefined> {
+  const listed = found.find((image) => keyOf(image) === locked.id);
+  return listed ?? catalogue.getImage(locked.id);
 }
 
-/**
- * Returns the state of a lock, which breakOf decides, or else the series. For the words `ubuntu
- * 22.04` and the image ubuntu-22.04-server-20240101.ova it is newer if there is
- * ubuntu-22.04-server-20240301.ova, but ok beside ubuntu-24.04-server-20240301.ova.
- * @param live the locked image as the catalogue has it, if it still exists
- */
-function rowOf(search: LockSearch, live: ReceivedImage | undefined) {
+/** A type, since an interface has no index signature. */
+type LockRow = Pick<LockedImage, 'id' | 'name' | 'path'> & {
+  readonly lock: string;
+  readonly state: Break | 'newer' | 'ok';
+  readonly newest_id: unknown;
+  readonly newest_name: unknown;
+};
+
+/** @param live the locked image as the catalogue has it, if it still exists */
+function rowOf(search: LockSearch, live: ReceivedImage | undefined): LockRow {
   const { lock, locked } = search;
   const { id, name, path } = locked;
   const newest = newestOfSeries(search);
+  const isAmongNewest = newest.some((image) => keyOf(image) === id);
   const other = newest.find((image) => keyOf(image) !== id);
-  const isNewest = other === undefined || newest.some((image) => keyOf(image) === id);
-  const state = breakOf(locked, live) ?? (isNewest ? 'ok' : 'newer');
-  const newer = state === 'newer' || state === 'gone' ? other : undefined;
-  const { id: newest_id = null, name: newest_name = null } = newer ?? {};
+  const state = breakOf(locked, live) ?? (other && !isAmongNewest ? 'newer' : 'ok');
+  // An image that is gone can also be replaced by one that is as new.
+  const replacement = state === 'newer' || state === 'gone' ? other : undefined;
+  const { id: newest_id = null, name: newest_name = null } = replacement ?? {};
   return { lock, state, id, name, path, newest_id, newest_name };
 }
 
-/** Returns the newest image of the series, or several equally new ones; none without a name. */
+/**
+ * Returns the newest image of the series, or several equally new ones; none without a name. For the
+ * words `ubuntu 22.04` and the image ubuntu-22.04-server-20240101.ova it is
+ * ubuntu-22.04-server-20240301.ova, but not ubuntu-24.04-server-20240301.ova.
+ */
 function newestOfSeries({ locked, stored, found }: LockSearch): readonly ReceivedImage[] {
   // The words say which versions are compared, unless somebody has edited them.
   const index = new SeriesIndex<ReceivedImage>(matchesOwnWords(locked) ? locked.text : []);
@@ -156,9 +184,7 @@ function newestOfSeries({ locked, stored, found }: LockSearch): readonly Receive
   return index.newestLike(locked);
 }
 
-/**
- * False if somebody has edited the words of the lock, or an older imgctl matched them otherwise.
- */
+/** False if somebody has edited the words, or an older imgctl matched them otherwise. */
 function matchesOwnWords({ text, name }: LockedImage): boolean {
   return text.every((word) => parseWord(word).matches(`${name}`));
 }

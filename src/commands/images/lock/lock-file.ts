@@ -11,6 +11,8 @@ import { expandHome } from '../../../files/paths.ts';
 import { changeUserFile, readTextFile } from '../../../files/user-file.ts';
 import { escapeInJson } from '../../../output/text.ts';
 import { quoted } from '../../../words.ts';
+import { snapshotOptions } from '../invocation.ts';
+import type { CatalogueOptions } from '../options.ts';
 import {
   formatLockFile,
   type LockedImage,
@@ -32,10 +34,9 @@ export const suggestLocks: Suggest = async ({ context, values }) => {
   return suggestWords([...(await readLocks(context, { file })).keys()]);
 };
 
-export type LockFileOptions = Parsed<readonly [typeof LOCK_FILE_OPTION]> & {
-  /** The snapshot that is read instead of the service. */
-  readonly from?: string;
-};
+/** Of commands that also read the catalogue: with the snapshot that is read instead of the service. */
+export type LockFileOptions = Parsed<readonly [typeof LOCK_FILE_OPTION]> &
+  Pick<CatalogueOptions, 'from' | 'maxAge'>;
 
 const NO_LOCKS: Locks = new Map();
 
@@ -105,10 +106,10 @@ async function readLockFile(
 }
 
 /** Returns a command for hints, for the same file. */
-export function lockCommand({ file, from }: LockFileOptions, ...words: string[]): Invocation {
+export function lockCommand(options: LockFileOptions, ...words: string[]): Invocation {
+  const { file } = options;
   const place = file === DEFAULT_LOCK_FILE ? [] : ['--file', file];
-  const source = from === undefined ? [] : ['--from', from];
-  return imgctl('images', 'lock', ...words, ...place, ...source);
+  return imgctl('images', 'lock', ...words, ...place, ...snapshotOptions(options));
 }
 
 export function requireLock(options: LockFileOptions, locks: Locks, name: string): LockedImage {

@@ -8,7 +8,7 @@ import { hint, type Invocation } from '../../../facts.ts';
 import { equals } from '../../../query/filter.ts';
 import { parseQuery, Query } from '../../../query/query.ts';
 import { noMatchError } from '../empty.ts';
-import { selecting } from '../invocation.ts';
+import { withQuery } from '../invocation.ts';
 import { type LockedImage, type LockQuery, lockedImage } from './lock-format.ts';
 
 /** @throws ImgctlError usage: somebody has edited the query; the message names the lock */
@@ -37,7 +37,7 @@ export function newestForLock(
     const id = numericId(first);
     if (id === undefined) throw newest.error;
     const selection = selectionOf(search, first) ?? new Query({ filters: [equals('id', id)] });
-    throw newest.error.with({ facts: hint`lock the first with: ${selecting(command, selection)}` });
+    throw newest.error.with({ facts: hint`lock the first with: ${withQuery(command, selection)}` });
   });
 }
 

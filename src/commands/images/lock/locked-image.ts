@@ -11,7 +11,7 @@ import { type LockFileOptions, lockCommand, readLocks, requireLock } from './loc
 import { type LockedImage, textOrNull } from './lock-format.ts';
 
 /** How the lock of an image is broken. */
-type Break = 'gone' | 'replaced' | 'moved';
+export type Break = 'gone' | 'replaced' | 'moved';
 
 /** @param live the image with this id as the service has it now */
 export function breakOf(locked: LockedImage, live: ReceivedImage | undefined): Break | undefined {
