@@ -55,8 +55,14 @@ const image = (id: number, name: string, changes: object = {}) => ({
 });
 
 const APP = image(2, 'app-2.ova');
-const OLD = [image(1, 'app-1.ova', { folder: null }), APP, image(3, 'db-1.ova', { folder: null })];
-const NEW = [{ ...APP, updated_on: 'now' }, image(3, 'db-1.ova'), image(4, 'db-2.ova')];
+const WEB = image(9, 'web.ova');
+const OLD = [
+  image(1, 'app-1.ova', { folder: null }),
+  APP,
+  image(3, 'db-1.ova', { folder: null }),
+  WEB,
+];
+const NEW = [{ ...APP, updated_on: 'now' }, image(3, 'db-1.ova'), image(4, 'db-2.ova'), WEB];
 
 /** A user with packages and a storage, and the same user of a service with newer images. */
 async function createUsers() {
@@ -126,7 +132,7 @@ describe('the JSON output', () => {
       }
     };
     await add('images list; images get 1; images get 1 2; images snapshot');
-    await add('images latest app; images latest --each; images latest app --explain');
+    await add('images latest app; images latest --each; images latest --explain');
     await imgctl('images snapshot WORK/old.json');
     const { stdout: token } = await imgctl('token');
     await add('images snapshot', { IMGCTL_USERNAME: '', IMGCTL_TOKEN: token.trim() });

@@ -23,8 +23,8 @@ const COLUMNS = [
     { isState: true },
   ),
   column('old_id', 'number', 'identifier of the old image'),
-  column('old_name', 'string or null', 'its file name'),
-  column('old_path', 'string or null', 'its path'),
+  column('old_name', 'string', 'its file name'),
+  column('old_path', 'string', 'its path'),
   ...pick(IMAGE_COLUMNS, 'id', 'name', 'path'),
 ];
 
