@@ -1,29 +1,17 @@
 // Prompts on the terminal: the input is echoed, except for a password.
 
-import { asImgctlError, ImgctlError } from '../errors.ts';
+import { asImgctlError, errorReason, ImgctlError } from '../errors.ts';
 import type { Facts } from '../facts.ts';
-import type { Io } from '../io.ts';
-
-const ESC = '\u001b';
-const CTRL_C = '\u0003';
-const CTRL_D = '\u0004';
-const CTRL_U = '\u0015';
-const CTRL_W = '\u0017';
-const CTRL_BACKSLASH = '\u001c';
-
-/**
- * The beginning of a sequence that a key sends, and a whole one: ECMA-48's CSI (`\e[1;5C`), SS3
- * (`\eOP`) and F1 to F5 of the Linux console (`\e[[A`).
- */
-const SEQUENCE_SO_FAR = /^\u001b(?:\[(?:\[|[ -?]{0,30})|O)?$/;
-const WHOLE_SEQUENCE = /^\u001b(?:\[(?:\[[A-E]|[ -?]{0,30}[@-Z\\-~])|O[ -~])$/;
+import type { Io, Sink } from '../io.ts';
+import { LineEditor } from './line-editor.ts';
 
 /** Maximum number of prompts for an answer that must not be empty. */
 const MAX_ATTEMPTS = 3;
 
 /**
  * Prompts on stderr, or on the terminal if stderr is redirected, and reads a line.
- * @throws ImgctlError interrupted (Ctrl-C), quit (Ctrl-\\), hangup, usage: no terminal, no input
+ * @throws ImgctlError interrupted (Ctrl-C), quit (Ctrl-\\), hangup, usage: no terminal, no input,
+ *   failed: the terminal cannot be read
  */
 export async function ask(
   io: Io,
@@ -35,96 +23,84 @@ export async function ask(
     readonly otherwise: Facts | undefined;
   },
 ): Promise<string> {
-  const { what, hidden, otherwise: facts } = prompt;
-  const label = `${prompt.label}: `;
-  const { stream, isTTY } = io.stdin;
+  const { what, label, hidden, otherwise: facts } = prompt;
   const screen = io.stderr.isTTY ? io.stderr : io.openTerminal();
-  if (!isTTY || screen === undefined) {
+  if (!io.stdin.isTTY || screen === undefined) {
     throw new ImgctlError('usage', `cannot prompt for the ${what} without a terminal`, { facts });
   }
-  const endPrompt = async (isLineOpen: boolean) => {
-    try {
-      stream.setRawMode(false);
-      if (isLineOpen) await screen.write('\n');
-    } catch (cause) {
-      // The terminal is gone, and SIGHUP on its way.
-      throw new ImgctlError('hangup', 'hangup', { cause });
-    }
-  };
-  stream.setEncoding('utf8');
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
-    // Set before the prompt: input typed at once is not echoed either.
-    stream.setRawMode(hidden);
-    let input: string | undefined;
-    try {
-      await screen.write(label);
-      io.signal.throwIfAborted();
-      input = await readLine(io);
-    } finally {
-      // Echoed input ends its line itself.
-      await endPrompt(hidden || input === undefined);
-    }
+    const input = await askOnce(io, screen, `${label}: `, hidden);
     if (input !== '') return input;
   }
   throw new ImgctlError('usage', `no ${what} entered`, { facts });
 }
 
-function readLine(io: Io): Promise<string> {
+async function askOnce(io: Io, screen: Sink, label: string, hidden: boolean): Promise<string> {
   const { stream } = io.stdin;
+  stream.setEncoding('utf8');
+  // Set before the prompt: input typed at once is not echoed either.
+  stream.setRawMode(hidden);
+  let input: string | undefined;
+  try {
+    await screen.write(label);
+    io.signal.throwIfAborted();
+    input = await readLine(io);
+    return input;
+  } finally {
+    // Echoed input has ended its line itself.
+    const needsLineBreak = hidden || input === undefined;
+    await restore(stream, screen, needsLineBreak ? '\n' : '');
+  }
+}
+
+async function restore(stream: NodeJS.ReadStream, screen: Sink, end: string): Promise<void> {
+  try {
+    stream.setRawMode(false);
+    await screen.write(end);
+  } catch (cause) {
+    // The terminal is gone, and SIGHUP on its way.
+    throw new ImgctlError('hangup', 'hangup', { cause });
+  }
+}
+
+/** Reads a line. What is typed after its end is left for the next prompt. */
+function readLine({ stdin: { stream }, signal }: Io): Promise<string> {
+  const editor = new LineEditor();
   return new Promise((resolve, reject) => {
-    const line: string[] = [];
-    // A sequence may arrive in pieces.
-    let sequence = '';
-    const finish = (settle: () => void) => {
+    const stop = () => {
       stream.pause();
       stream.off('data', onData);
       stream.off('end', onEnd);
-      stream.off('error', onEnd);
-      io.signal.removeEventListener('abort', onAbort);
-      settle();
+      stream.off('error', onError);
+      signal.removeEventListener('abort', onAbort);
     };
-    const onAbort = () => finish(() => reject(asImgctlError(io.signal.reason)));
-    const onEnd = () => finish(() => reject(new ImgctlError('usage', 'no input (end of file)')));
+    const fail = (error: ImgctlError) => {
+      stop();
+      reject(error);
+    };
+    const onAbort = () => fail(asImgctlError(signal.reason));
+    const onEnd = () => fail(new ImgctlError('usage', 'no input (end of file)'));
+    const onError = (cause: Error) => {
+      const message = `cannot read the input: ${errorReason(cause)}`;
+      fail(new ImgctlError('failed', message, { cause }));
+    };
     const onData = (chunk: string) => {
       const keys = [...chunk];
       for (const [index, key] of keys.entries()) {
-        sequence += key;
-        if (SEQUENCE_SO_FAR.test(sequence)) continue;
-        const isWhole = WHOLE_SEQUENCE.test(sequence);
-        sequence = '';
-        if (isWhole) continue;
-        // With Alt, some terminals send another ESC before the sequence of an arrow key.
-        if (key === ESC) {
-          sequence = key;
-          continue;
-        }
-        if (key === '\r' || key === '\n') {
-          finish(() => resolve(line.join('')));
-          const rest = keys.slice(index + 1).join('');
-          // Typed ahead, for the next prompt.
-          if (rest !== '') stream.unshift(rest, 'utf8');
-          return;
-        }
-        if (key === CTRL_C)
-          return finish(() => reject(new ImgctlError('interrupted', 'interrupted')));
-        if (key === CTRL_BACKSLASH) return finish(() => reject(new ImgctlError('quit', 'quit')));
-        if (key === CTRL_D && line.length === 0) return onEnd();
-        if (key === CTRL_U) line.length = 0;
-        else if (key === CTRL_W) line.length = lengthWithoutWord(line);
-        else if (key === '\b' || key === '\u007f') line.pop();
-        else if (key >= ' ') line.push(key);
+        const event = editor.press(key);
+        if (event === undefined) continue;
+        if (event === 'end') return onEnd();
+        if (event !== 'enter') return fail(new ImgctlError(event, event));
+        stop();
+        const typedAhead = keys.slice(index + 1).join('');
+        if (typedAhead !== '') stream.unshift(typedAhead, 'utf8');
+        return resolve(editor.text);
       }
     };
     stream.on('data', onData);
     stream.on('end', onEnd);
-    stream.on('error', onEnd);
-    io.signal.addEventListener('abort', onAbort, { once: true });
+    stream.on('error', onError);
+    signal.addEventListener('abort', onAbort, { once: true });
     stream.resume();
   });
-}
-
-/** As a terminal erases the last word: with the spaces behind it. */
-function lengthWithoutWord(line: readonly string[]): number {
-  const end = line.findLastIndex((key) => key !== ' ');
-  return line.slice(0, end + 1).lastIndexOf(' ') + 1;
 }

@@ -90,7 +90,7 @@ describe('a prompt', () => {
 
   it.each<[string, string, (terminal: FakeInput, io: FakeIo) => unknown]>([
     ['at the end of the terminal', 'usage', (terminal) => terminal.end()],
-    ['if the terminal is gone', 'usage', (terminal) => terminal.destroy(new Error())],
+    ['if the terminal cannot be read', 'failed', (terminal) => terminal.destroy(new Error('EIO'))],
     ['at an interrupt', 'terminated', (_, io) => io.interrupt('terminated')],
   ])('ends %s', async (_when, code, end) => {
     for (const isShown of [true, false]) {
