@@ -9,20 +9,31 @@ export interface Progress {
   /**
    * Says what the run is doing. Lines are written when the text changes, unless it is empty; after
    * 30 s without a change, what `describe` returns. A spinner calls `describe` for each frame.
-   * @param describe returns the text with details, such as the elapsed time [the text]
+   * @param describe returns the text with details, such as the elapsed time
    * @returns false if nothing shows it
    */
   update(text: string, describe?: Describe): boolean;
-  /** Says which response the run waits for. @returns true if it is shown now, or within 30 s */
-  stalled(text: string): boolean;
+  /** Says which response the run waits for, until the next update. @returns as `update` */
+  stalled(waiting: string): boolean;
   /** Erases the line while something else is written to the same terminal; one call at a time. */
   whilePaused<Result>(write: () => Promise<Result>): Promise<Result>;
   /** Erases the line. May be called twice. */
   stop(): Promise<void>;
 }
 
-/** @param stalled the response that a run waits for, if that was said since the last line */
-export type Describe = (stalled?: string) => string;
+/** @param waiting which response the run waits for, if that is known and was not written yet */
+export type Describe = (waiting?: string) => string;
+
+/** What the run is doing, as it said last. */
+interface Activity {
+  readonly text: string;
+  readonly describe: Describe;
+  readonly waiting?: string;
+}
+
+function activityOf(text: string, describe: Describe = (waiting = text) => waiting): Activity {
+  return { text, describe };
+}
 
 /** Milliseconds per frame; a shorter run shows no spinner, and does not load it. */
 const INTERVAL = 100;
@@ -47,35 +58,37 @@ type Redact = (text: string) => string;
  * @param json writes `{"progress": "…"}`, as errors are JSON too
  */
 export function createLines(sink: Sink, redact: Redact, json = false): Progress {
-  let shownText: string | undefined;
-  let describeNow: Describe = () => '';
-  let unsaidStall: string | undefined;
+  let activity: Activity | undefined;
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   let written: Promise<void> = Promise.resolve();
   const write = (text: string) => {
+    if (text === '') return;
     const progress = printable(redact(text));
     const line = `${json ? JSON.stringify({ progress }) : progress}\n`;
     written = written.then(() => sink.write(line)).catch(() => {});
   };
   const writeAgain = () => {
-    write(describeNow(unsaidStall));
-    unsaidStall = undefined;
+    if (activity === undefined) return;
+    const { text, describe, waiting } = activity;
+    activity = { text, describe };
+    write(describe(waiting));
   };
   return {
-    update(text, describe = () => text) {
-      describeNow = describe;
+    update(text, describe) {
       if (stopped) return false;
-      if (text === shownText) return true;
-      shownText = text;
+      const isNew = text !== activity?.text;
+      activity = activityOf(text, describe);
+      if (!isNew) return true;
+      write(text);
       clearInterval(timer);
       timer = setInterval(writeAgain, LINE_INTERVAL).unref();
-      if (text !== '') write(text);
       return true;
     },
-    stalled(text) {
-      unsaidStall = text;
-      return shownText !== undefined && !stopped;
+    stalled(waiting) {
+      if (activity === undefined || stopped) return false;
+      activity = { ...activity, waiting };
+      return true;
     },
     async whilePaused(action) {
       await written;
@@ -94,7 +107,7 @@ export function createSpinner(
   terminal: Terminal,
   redact: Redact,
 ): Progress {
-  let describe: Describe = () => '';
+  let activity = activityOf('');
   let timer: NodeJS.Timeout | undefined;
   let spinner: Ora | undefined;
   let stopped = false;
@@ -121,7 +134,7 @@ export function createSpinner(
         // ora would erase lines without end in a window of 0 columns.
         if (spinner && !(stream.columns > 0)) spinner.isSilent = true;
         const width = Math.max(0, stream.columns - FRAME_AND_SPACE - LAST_COLUMN);
-        const line = printable(redact(describe()));
+        const line = printable(redact(activity.describe(activity.waiting)));
         const text = cutMiddle(line, width, terminal.unicode, MAX_HEAD);
         if (spinner) spinner.text = text;
         return '';
@@ -135,14 +148,17 @@ export function createSpinner(
   };
 
   return {
-    update(text, describeText = () => text) {
-      describe = describeText;
-      if (timer !== undefined || stopped) return !stopped;
-      timer = setTimeout(() => void begin().catch(() => {}), INTERVAL);
-      timer.unref();
+    update(text, describe) {
+      if (stopped) return false;
+      activity = activityOf(text, describe);
+      timer ??= setTimeout(() => void begin().catch(() => {}), INTERVAL).unref();
       return true;
     },
-    stalled: () => timer !== undefined && !stopped,
+    stalled(waiting) {
+      if (timer === undefined || stopped) return false;
+      activity = { ...activity, waiting };
+      return true;
+    },
     async whilePaused(write) {
       paused = true;
       pause();

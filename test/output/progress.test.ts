@@ -52,6 +52,9 @@ describe('progress on a terminal', () => {
     expect(progress.update('done')).toBe(true);
     await pass(100);
     expect(sink.text).toBe('⠹ done');
+    expect(progress.stalled('waiting')).toBe(true);
+    await pass(100);
+    expect(sink.text).toBe('⠸ waiting');
     await progress.stop();
     await pass(300);
     await progress.stop();
@@ -132,13 +135,17 @@ it('progress without a terminal writes a line per change of text, and one each 3
   expect(vi.getTimerCount()).toBe(0);
 });
 
-it('progress without a terminal says once what has stalled since the line before', async () => {
+it('progress without a terminal says once what it waits for, until the next update', async () => {
   const { sink, progress } = start({ terminal: PIPE, lines: true });
-  progress.update('', (stalled = 'working') => stalled);
+  expect(progress.stalled('too early')).toBe(false);
+  progress.update('', (waiting = 'working') => waiting);
   progress.stalled('waiting');
   vi.advanceTimersByTime(60_000);
+  progress.stalled('outdated');
+  progress.update('next');
+  vi.advanceTimersByTime(30_000);
   await progress.stop();
-  expect(sink.written).toBe('waiting\nworking\n');
+  expect(sink.written).toBe('waiting\nworking\nnext\nnext\n');
 });
 
 it('progress without a terminal writes a text once, escaped', async () => {
