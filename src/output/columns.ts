@@ -22,6 +22,8 @@ interface Traits {
   readonly isTime?: boolean;
   /** Its words are green, yellow or red. */
   readonly isState?: boolean;
+  /** Null is an empty list: --get prints nothing of it. Else null is unknown, which is an error. */
+  readonly nullIsEmpty?: boolean;
   /** Where a table that is too wide cuts texts [middle]; never times, states and numbers. */
   readonly cut?: 'middle' | 'end';
   /** A table that is too wide hides columns with a level, the lowest first [never hidden]. */

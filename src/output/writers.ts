@@ -125,17 +125,14 @@ function* linesOf(line: Line, rows: readonly Row[], output: Output, onTerminal: 
   }
 }
 
-/**
- * Returns the value of each row, or the items of a list. A list that is null has no items.
- * @throws ImgctlError not-found: another value, or an item of a list, is missing
- */
+/** Returns the value of each row, or the items of a list. @throws ImgctlError not-found */
 function valuesOf(column: Column, rows: readonly Row[], output: Output): readonly unknown[] {
-  const { name, type } = column;
-  const isEmptyList = (row: Row) => type.includes('array') && row[name] === null;
+  const { name, nullIsEmpty } = column;
+  const values = rows.map((row) =>
+    nullIsEmpty && row[name] === null ? [] : output.cell(column, row),
+  );
   const isMissing = (value: unknown) =>
     Array.isArray(value) ? value.includes(null) : value === null;
-  const filled = rows.filter((row) => !isEmptyList(row));
-  const values = filled.map((row) => output.cell(column, row));
   const missing = values.filter(isMissing).length;
   if (missing === 0) return values.flat();
   const { length } = rows;

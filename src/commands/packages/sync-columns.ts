@@ -32,7 +32,8 @@ export const SUBMITTED_COLUMNS = [
   column('response', 'object, array, string or null', 'the body that the service sent'),
 ];
 
-const AS_NAMES = { text: describeNames };
+/** Older services send null for no images. */
+const AS_NAMES = { text: describeNames, nullIsEmpty: true };
 export const AS_TIME = { isTime: true };
 
 /** Columns of a sync request that was read. */

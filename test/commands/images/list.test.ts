@@ -353,7 +353,8 @@ describe('--get of other commands', () => {
     ['added', { id: 4, status: 'PROCESSED', added: ['a', 'b'] }, 'a\nb\n', 0],
     ['added', { id: 4, status: 'PROCESSED', added: [] }, '', 0],
     ['added', { id: 4, status: 'PROCESSED', added: null }, '', 0],
-    ['errors', { id: 4, status: 'PROCESSED' }, '', 0],
+    ['errors', { id: 4, status: 'PROCESSED' }, '', 5],
+    ['errors', { id: 4, status: 'PROCESSED', message: { errors: null } }, '', 0],
     ['added', { id: 4, status: 'PROCESSED' }, '', 5],
     ['added', { id: 4, status: 'ERROR' }, '', 1],
   ])('sync-status --get %s of %j prints %j and exits %i', async (field, data, stdout, exitCode) => {
