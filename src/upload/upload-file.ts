@@ -125,6 +125,14 @@ export async function openUploadFile(
   };
 }
 
+/** Opens a file. @throws LocalFileError, also if it has changed since its package was checked */
+export async function openUnchanged(file: LocalFile, clock: Clock): Promise<UploadFile> {
+  const opened = await openUploadFile(file, clock);
+  if (opened.fingerprint === file.checkedFingerprint) return opened;
+  await opened.close();
+  throw changedError(file.path);
+}
+
 /** Gives a check what the chunk has of its region. @param position of the chunk in the file */
 async function update({ region, check }: RegionCheck, chunk: Buffer, position: number) {
   const start = Math.max(region.offset - position, 0);

@@ -3,18 +3,17 @@
 import { expect, it } from 'vitest';
 import { brokenPackages } from '../../../src/commands/packages/push/broken.ts';
 import { ImgctlError } from '../../../src/errors.ts';
+import type { PlannedFile } from '../../../src/upload/plan.ts';
 import type { Comparison } from '../../../src/upload/storage.ts';
-import type { PlannedFile } from '../../../src/upload/transfer.ts';
 
-type Visible = PlannedFile['shared']['visible'];
-type FileCase = readonly [before: Comparison['state'], Visible];
+type FileCase = readonly [before: Comparison['state'], visible: 'no' | 'perhaps' | 'yes'];
 
-function fileOf(name: string, [state, visible]: FileCase): PlannedFile {
+function fileOf(name: string, [state]: FileCase): PlannedFile {
   const stored = { fingerprint: '', isReliable: false };
   const before = state === 'same' ? { state, stored } : { state };
-  const shared = { size: 1, settledFingerprint: undefined, before, stored: undefined, visible };
   const local = { name, path: name, regions: [], checkedFingerprint: undefined };
-  return { ...local, package: 'db.ovf', size: 1, action: 'upload', note: undefined, shared };
+  const compared = { size: 1, settledFingerprint: undefined, before };
+  return { ...local, ...compared, package: 'db.ovf', action: 'upload', note: undefined };
 }
 
 it.each<[FileCase, FileCase, 'failed' | 'conflict', 'fail' | 'replace', readonly string[]]>([
@@ -28,9 +27,12 @@ it.each<[FileCase, FileCase, 'failed' | 'conflict', 'fail' | 'replace', readonly
   [['same', 'no'], ['absent', 'perhaps'], 'conflict', 'replace', ['a.vmdk (perhaps)']],
 ])('push with a descriptor %j and a disk %j names its files after an error (%s, %s)', (...row) => {
   const [descriptor, disk, code, onConflict, names] = row;
-  const files = [fileOf('a.vmdk', disk), fileOf('db.ovf', descriptor)];
+  const cases = Object.entries({ 'a.vmdk': disk, 'db.ovf': descriptor });
+  const files = cases.map(([name, file]) => fileOf(name, file));
+  const seen = cases.filter(([, [, visible]]) => visible !== 'no');
+  const visible = new Map(seen.map(([name, [, each]]) => [name, { isCertain: each === 'yes' }]));
   const error = new ImgctlError(code, 'it failed');
   const incomplete = new Map([[{ name: 'db.ovf', verify: async () => {}, files }, error]]);
-  const broken = brokenPackages(incomplete, { onConflict });
+  const broken = brokenPackages(incomplete, { onConflict, visible });
   expect(broken).toEqual(new Map(names.length > 0 ? [['db.ovf', names]] : []));
 });

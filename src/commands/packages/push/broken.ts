@@ -1,7 +1,7 @@
 // Which packages of a push are broken: a sync would make an image of half of them.
 
 import { hasCode } from '../../../errors.ts';
-import type { PlannedFile, PlannedPackage, TransferOptions } from '../../../upload/transfer.ts';
+import type { PlannedFile, PlannedPackage, Transfer } from '../../../upload/plan.ts';
 
 /**
  * Returns the incomplete packages that a sync would read by half, and the names of their files that
@@ -21,21 +21,27 @@ import type { PlannedFile, PlannedPackage, TransferOptions } from '../../../uplo
  */
 export function brokenPackages(
   incomplete: ReadonlyMap<PlannedPackage, unknown>,
-  { onConflict }: Pick<TransferOptions, 'onConflict'>,
+  transfer: Pick<Transfer, 'onConflict' | 'visible'>,
 ): ReadonlyMap<string, readonly string[]> {
+  const { onConflict, visible: visibleFiles } = transfer;
   const broken = new Map<string, readonly string[]>();
   for (const [{ name, files }, error] of incomplete) {
     const isConflict = hasCode(error, 'conflict');
     // Nothing was overwritten then: another push, or a folder, has the name of a file in doubt.
     const isDoubted = isConflict && onConflict !== 'replace';
-    const visible = files.filter(({ shared }) =>
-      isDoubted ? shared.visible === 'yes' : shared.visible !== 'no',
-    );
+    const visible = files.filter(({ name }) => {
+      const seen = visibleFiles.get(name);
+      return isDoubted ? seen?.isCertain : seen;
+    });
     const hasRival = isConflict && onConflict === 'replace' && visible.length > 0;
     // The descriptor has the name of the package.
     const descriptor = files.find((file) => file.name === name);
-    if (hasRival || isReadByHalf(descriptor, visible))
-      broken.set(name, visible.map(describeVisible));
+    if (!hasRival && !isReadByHalf(descriptor, visible)) continue;
+    const isCertain = (file: PlannedFile) => visibleFiles.get(file.name)?.isCertain;
+    broken.set(
+      name,
+      visible.map((file) => (isCertain(file) ? file.name : `${file.name} (perhaps)`)),
+    );
   }
   return broken;
 }
@@ -43,11 +49,7 @@ export function brokenPackages(
 /** @param visible the files of the package that others see or may see */
 function isReadByHalf(descriptor: PlannedFile | undefined, visible: readonly PlannedFile[]) {
   if (descriptor && visible.includes(descriptor)) return true;
-  const mayBeStored = descriptor?.shared.before.state !== 'absent';
+  const mayBeStored = descriptor?.before.state !== 'absent';
   // An earlier package that shares the disk may have replaced it.
-  return mayBeStored && visible.some(({ shared }) => shared.before.state === 'different');
-}
-
-function describeVisible({ name, shared }: PlannedFile): string {
-  return shared.visible === 'yes' ? name : `${name} (perhaps)`;
+  return mayBeStored && visible.some(({ before }) => before.state === 'different');
 }

@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { Context } from '../../../context.ts';
 import { attempt, ImgctlError, isMissing, tryOr } from '../../../errors.ts';
 import type { CheckedPackage } from '../../../ovf/package.ts';
-import type { UploadPackage } from '../../../upload/transfer.ts';
+import type { UploadPackage } from '../../../upload/plan.ts';
 import type { LocalFile } from '../../../upload/upload-file.ts';
 import { errorsOf, fileMissing, invalidPackage, type PackageBatch } from '../package-batch.ts';
 

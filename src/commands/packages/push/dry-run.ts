@@ -2,8 +2,8 @@
 
 import type { Row } from '../../../output/columns.ts';
 import { isSent } from '../../../upload/actions.ts';
+import type { PlannedPackage } from '../../../upload/plan.ts';
 import type { Storage } from '../../../upload/storage.ts';
-import type { PlannedPackage } from '../../../upload/transfer.ts';
 
 /** Returns the files of the complete packages, and the conflicts of those that would fail. */
 export function uploadRows(

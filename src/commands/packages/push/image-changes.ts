@@ -5,7 +5,7 @@ import { ImgctlError } from '../../../errors.ts';
 import { type Facts, hint, imgctl } from '../../../facts.ts';
 import type { Row } from '../../../output/columns.ts';
 import { isSent, isSkipped } from '../../../upload/actions.ts';
-import type { PlannedPackage } from '../../../upload/transfer.ts';
+import type { PlannedPackage } from '../../../upload/plan.ts';
 import { counted } from '../../../words.ts';
 import { elementNames } from '../show-request.ts';
 

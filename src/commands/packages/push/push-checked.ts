@@ -6,8 +6,8 @@ import { asImgctlError, type ImgctlError } from '../../../errors.ts';
 import type { AssertHeld } from '../../../files/atomic-file.ts';
 import type { Output } from '../../../output/output.ts';
 import { isSent, isSkipped } from '../../../upload/actions.ts';
+import type { PlannedPackage, Transfer, UploadPackage } from '../../../upload/plan.ts';
 import type { Storage } from '../../../upload/storage.ts';
-import type { PlannedPackage, TransferOptions, UploadPackage } from '../../../upload/transfer.ts';
 import type { StorageFiles } from '../../upload-storage.ts';
 import type { PackageBatch } from '../package-batch.ts';
 import { brokenPackages } from './broken.ts';
@@ -32,7 +32,7 @@ interface PushJob {
   readonly assertHeld: AssertHeld;
 }
 
-interface PushOptions extends SyncOptions, Pick<TransferOptions, 'onConflict'> {
+interface PushOptions extends SyncOptions, Pick<Transfer, 'onConflict'> {
   readonly sync: boolean;
   readonly dryRun?: boolean;
 }
@@ -127,6 +127,7 @@ async function prepare(
     dryRun,
     assertHeld,
     beforeVisible: mark.remove,
+    visible: new Map(),
   };
   return { before, transfer, mark };
 }

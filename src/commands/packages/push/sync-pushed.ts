@@ -8,7 +8,7 @@ import { errorReason, ImgctlError } from '../../../errors.ts';
 import type { Row } from '../../../output/columns.ts';
 import type { Output } from '../../../output/output.ts';
 import { isSent, isSkipped } from '../../../upload/actions.ts';
-import type { PlannedPackage, TransferOptions } from '../../../upload/transfer.ts';
+import type { PlannedPackage, Transfer } from '../../../upload/plan.ts';
 import { follow, type POLL_OPTIONS } from '../follow.ts';
 import { submit, submittedResult } from '../sync.ts';
 import { describeProblems, failureOf, hasError, reportProblems } from '../sync-problems.ts';
@@ -29,7 +29,7 @@ const PAUSE = 1_000;
 export interface PushState {
   /** The user's images before the push. */
   readonly before: readonly Row[];
-  readonly transfer: TransferOptions;
+  readonly transfer: Transfer;
   readonly mark: ReturnType<typeof syncedMark>;
 }
 
@@ -134,7 +134,7 @@ function reportSynced(
 async function submitUnchanged(
   context: Context,
   packages: readonly PlannedPackage[],
-  transfer: TransferOptions,
+  transfer: Transfer,
 ) {
   try {
     await requireUnchanged(context, packages, transfer);
@@ -156,7 +156,7 @@ export function reportUnsynced({ tell }: Context, packages: readonly PlannedPack
 async function requireUnchanged(
   { tell }: Context,
   packages: readonly PlannedPackage[],
-  transfer: TransferOptions,
+  transfer: Transfer,
 ): Promise<void> {
   const { findChanged } = await import('../../../upload/transfer.ts');
   const { address } = transfer.storage;

@@ -3,12 +3,7 @@
 import type { Context } from '../../../context.ts';
 import { attempt, hasCode } from '../../../errors.ts';
 import { isSent, isSkipped } from '../../../upload/actions.ts';
-import type {
-  PlannedFile,
-  PlannedPackage,
-  TransferOptions,
-  UploadPackage,
-} from '../../../upload/transfer.ts';
+import type { PlannedFile, PlannedPackage, Transfer, UploadPackage } from '../../../upload/plan.ts';
 import { describeBytes, describeRate } from '../../../words.ts';
 import type { PackageBatch } from '../package-batch.ts';
 
@@ -36,9 +31,9 @@ export async function planWithProgress(
   { tell }: Context,
   batch: PackageBatch,
   packages: readonly UploadPackage[],
-  transfer: TransferOptions,
+  transfer: Transfer,
 ): Promise<PlannedPackage[]> {
-  const { planPackages } = await import('../../../upload/transfer.ts');
+  const { planPackages } = await import('../../../upload/plan.ts');
   tell({ kind: 'begin' });
   const planned = planPackages(packages, transfer, (name) => {
     const describe = () => `${name}: comparing with ${transfer.storage.address}`;
@@ -54,9 +49,9 @@ export async function uploadAll(
   context: Context,
   batch: PackageBatch,
   plan: readonly PlannedPackage[],
-  transfer: TransferOptions,
+  transfer: Transfer,
 ): Promise<UploadOutcome> {
-  const { isOfPackage, withoutSent } = await import('../../../upload/transfer.ts');
+  const { isOfPackage, withoutSent } = await import('../../../upload/plan.ts');
   const { storage, dryRun } = transfer;
   const outcome = new UploadOutcome();
   // What cannot be removed now does no harm, and an error of the storage shows up below.
@@ -64,7 +59,7 @@ export async function uploadAll(
   let isFull = false;
   for (const planned of plan) {
     // A file that several packages share is sent with the first of them.
-    const each = withoutSent(planned);
+    const each = withoutSent(planned, transfer);
     const isLeftOut = isFull && each.files.some(isSent);
     if (planned.error || isLeftOut) {
       outcome.incomplete.set(each, undefined);
@@ -94,7 +89,7 @@ export async function uploadAll(
 async function transferWithProgress(
   context: Context,
   each: PlannedPackage,
-  transfer: TransferOptions,
+  transfer: Transfer,
 ): Promise<void> {
   const { transferPackage } = await import('../../../upload/transfer.ts');
   const { io, tell } = context;
