@@ -2,6 +2,7 @@
 
 import type { HttpResponse } from '../http/message.ts';
 import { isObject, type JsonObject, stringify } from '../json.ts';
+import { counted } from '../words.ts';
 import type { Send, ServiceRequest } from './auth.ts';
 import { parseId, readJson, requireSameId, shapeError } from './responses.ts';
 import type { ImageListMeta, ReceivedImage } from './types.ts';
@@ -92,13 +93,18 @@ export async function listUserImages(send: Send): Promise<ImageList> {
   const response = await send({ method: 'GET', path: '/v2/user/image/vm' });
   const list = readImageList(response);
   const { images, meta } = list;
+  const { count } = meta;
   // A service may page this list too, against section 2.3.
-  const { total = meta.count, pages, next_url: next } = isObject(meta.pages) ? meta.pages : {};
-  if (meta.count !== images.length || total !== images.length) {
-    const problem = isCount(total)
-      ? `holds ${images.length} of ${total} images`
-      : 'has no number of images';
-    throw shapeError(response, `the body ${problem}`);
+  const { total = count, pages, next_url: next } = isObject(meta.pages) ? meta.pages : {};
+  if (!isCount(count) || !isCount(total)) {
+    throw shapeError(response, 'the body has no number of images');
+  }
+  const otherNumber = [count, total].find((number) => number !== images.length);
+  if (otherNumber !== undefined) {
+    throw shapeError(
+      response,
+      `the body holds ${counted(images.length, 'image')} instead of ${otherNumber}`,
+    );
   }
   if ((isCount(pages) && pages > 1) || hasText(next)) {
     throw shapeError(response, 'the body is only the first page of the images');

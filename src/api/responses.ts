@@ -23,16 +23,20 @@ export function readJson(response: HttpResponse): unknown {
   const parsed = parseJson(response.body);
   if (parsed.text !== undefined) return parsed.value;
   const { method, status, url, proxy } = response;
-  const kind =
-    startOf(response) === '' ? 'an empty body instead of JSON' : 'a body that is not valid JSON';
-  const problem = htmlOf(response) ?? `with ${parsed.excess ?? kind}`;
-  const message = `${describeRequest(response)} returned ${status} ${problem}`;
-  if (parsed.excess !== undefined && method === 'GET') {
-    const facts: Facts = { kind: 'unread-body', url: `${url.origin}${url.pathname}` };
-    throw new ImgctlError('bad-answer', message, { facts, status });
-  }
-  const facts = proxy ? proxy.check : CHECK_BASE_URL;
+  const message = `${describeRequest(response)} returned ${status} ${describeBody(response, parsed)}`;
+  const isTooLarge = parsed.excess !== undefined && method === 'GET';
+  const facts: Facts | string = isTooLarge
+    ? { kind: 'unread-body', url: `${url.origin}${url.pathname}` }
+    : (proxy?.check ?? CHECK_BASE_URL);
   throw new ImgctlError('bad-answer', message, { facts, status });
+}
+
+/** Says what a body is instead of JSON: `with an empty body instead of JSON`. */
+function describeBody(response: HttpResponse, { excess }: ReturnType<typeof parseJson>): string {
+  if (isPage(response)) return describePage(response);
+  if (excess !== undefined) return `with ${excess}`;
+  if (startOf(response) === '') return 'with an empty body instead of JSON';
+  return 'with a body that is not valid JSON';
 }
 
 /** Returns the response with the status of its error record, which a gateway may send as 200. */
@@ -85,11 +89,17 @@ export function serviceMessage(body: Buffer): string | undefined {
   return reason && shorten(reason, 500).replace(/\.$/, '');
 }
 
-/** Says that the body is a web page, and which proxy may have made it; undefined if it is none. */
-export function htmlOf(response: HttpResponse): string | undefined {
+/** True if the body is a web page, or XML. */
+export function isPage(response: HttpResponse): boolean {
+  return startOf(response).startsWith('<');
+}
+
+/** Says that the body is a page, and which proxy may have made it. */
+export function describePage(response: HttpResponse): string {
   const { proxy } = response;
-  if (!startOf(response).startsWith('<')) return undefined;
-  return `with HTML instead of JSON${proxy ? `, perhaps from the proxy ${proxy.host}` : ''}`;
+  const isXml = /^<\?xml(?!.*<(?:!doctype )?html)/i.test(startOf(response));
+  const maker = proxy ? `, perhaps from the proxy ${proxy.host}` : '';
+  return `with ${isXml ? 'XML' : 'HTML'} instead of JSON${maker}`;
 }
 
 function startOf({ body }: HttpResponse): string {
@@ -101,13 +111,12 @@ const ASK_FOR_ACCESS = advice('ask the administrators of the service for access 
 /** Returns the error that a status other than 2xx stands for, sections 2.6 and 7. */
 export function statusError(response: HttpResponse): ImgctlError {
   const { status, proxy } = response;
-  const isPage = htmlOf(response) !== undefined;
   if (isRedirect(response)) return redirectError(response);
   if (status === 429) return rateLimitedError(response);
-  if (status === 401 && !isPage) return unauthorizedError(response);
-  const { code, message = describeStatus(response), ...more } = meaningOf(response, isPage);
+  if (status === 401 && !isPage(response)) return unauthorizedError(response);
+  const { code, message = describeStatus(response), ...more } = meaningOf(response);
   // The proxy may have made the page.
-  const facts = isPage && proxy ? proxy.check : more.facts;
+  const facts = isPage(response) && proxy ? proxy.check : more.facts;
   return new ImgctlError(code, message, { ...more, facts, status });
 }
 
@@ -124,12 +133,12 @@ interface Meaning {
  * - 401 or 403 with a page: bad-answer, perhaps of a firewall; 403 in JSON: not-permitted
  * - 404, 410: not-found; 407: proxy; 500 and above: server-error; any other: failed
  */
-function meaningOf(response: HttpResponse, isPage: boolean): Meaning {
+function meaningOf(response: HttpResponse): Meaning {
   const { status, url } = response;
   if (status === 401 || status === 403) {
     // The service itself sends JSON, so a page does not mean a refused token.
     const more = 'a firewall or portal may have responded instead';
-    if (isPage) return { code: 'bad-answer', facts: { ...CHECK_BASE_URL, more } };
+    if (isPage(response)) return { code: 'bad-answer', facts: { ...CHECK_BASE_URL, more } };
     const reason = serviceMessage(response.body);
     const says = reason ? { message: `the service says: ${reason}` } : {};
     return { code: 'not-permitted', ...says, facts: ASK_FOR_ACCESS };
@@ -142,7 +151,7 @@ function meaningOf(response: HttpResponse, isPage: boolean): Meaning {
     return { code: 'failed', message, facts: MIXED };
   }
   if (isFromTls(response)) return { code: 'failed', facts: { kind: 'needs-tls', of: 'service' } };
-  return { code: 'failed', facts: isPage ? CHECK_BASE_URL : undefined };
+  return { code: 'failed', facts: isPage(response) ? CHECK_BASE_URL : undefined };
 }
 
 function serverFailure(response: HttpResponse): Meaning {
@@ -156,7 +165,8 @@ function serverFailure(response: HttpResponse): Meaning {
 /** Formats as `GET https://host/path: 400, REASON`, where the body gives the reason. */
 function describeStatus(response: HttpResponse): string {
   const { status, body } = response;
-  const reason = serviceMessage(body) ?? htmlOf(response) ?? shorten(startOf(response), 200);
+  const start = () => (isPage(response) ? describePage(response) : shorten(startOf(response), 200));
+  const reason = serviceMessage(body) ?? start();
   return `${describeRequest(response)}: ${status}${reason === '' ? '' : `, ${reason}`}`;
 }
 

@@ -7,7 +7,8 @@ import { isObject, type JsonObject, parseJson, stringify } from '../json.ts';
 import { shorten } from '../words.ts';
 import type { Send } from './auth.ts';
 import {
-  htmlOf,
+  describePage,
+  isPage,
   parseId,
   readJson,
   requireSameId,
@@ -30,7 +31,7 @@ export interface SubmittedSync {
 
 export type SyncState = 'waiting' | 'succeeded' | 'failed';
 
-/** Names or a count, as the service sends it; undefined if it says nothing. */
+/** Names or a count; null if the service sends something else, undefined if it sends nothing. */
 type SyncedImages = number | readonly unknown[] | null | undefined;
 
 export interface SyncRequest {
@@ -54,20 +55,20 @@ export interface SyncRequest {
  */
 export async function submitSync(send: Send): Promise<SubmittedSync> {
   const response = await send({ method: 'PATCH', path: '/v2/user/image/vm', ifUncertain });
-  try {
-    if (!isSuccess(response)) throw statusError(response);
-  } catch (error) {
+  if (!isSuccess(response)) {
+    const error = statusError(response);
+    // A gateway may have passed the request on.
     throw hasCode(error, 'server-error', 'bad-answer') ? ifUncertain(error) : error;
   }
   // A body that is not JSON does not undo the sync, so it is no error here.
   const parsed = parseJson(response.body, true);
-  const body =
-    parsed.text !== undefined ? parsed.value : response.body.subarray(0, 2_000).toString();
+  const isJson = parsed.text !== undefined;
+  const body = isJson ? parsed.value : response.body.subarray(0, 2_000).toString();
   const record = isObject(body) ? body : {};
   const id = submittedId(record) ?? idOfUrl(response.headers.location);
-  const page = htmlOf(response);
-  if (page !== undefined && id === undefined) {
+  if (id === undefined && isPage(response)) {
     // A page for maintenance, or of a portal, says nothing about the sync.
+    const page = describePage(response);
     const words = shorten(pageText(response.body).replace(/\s+/g, ' ').trim(), 200);
     const message = `PATCH ${response.url.origin} returned ${response.status} ${page}: ${words}`;
     throw ifUncertain(new ImgctlError('outcome-unknown', message));
@@ -102,21 +103,19 @@ export async function getSyncRequest(
   if (!isObject(body) || Array.isArray(body.data)) {
     throw shapeError(response, 'the body is not a sync request');
   }
-  const isAsked = ({ id: sent }: JsonObject) => `${sent}` === `${id}`;
-  const record = candidatesIn(body).find(isAsked) ?? innermostWithId(body);
+  const hasThisId = (candidate: JsonObject) => `${candidate.id}` === `${id}`;
+  const record = candidatesIn(body).find(hasThisId) ?? innermostWithId(body);
   const sentId = record.id ?? body.request_id;
   requireSameId('sync request', id, sentId);
   const status = nonEmpty(record.status);
   const state = syncState(status);
-  const reason = state === 'failed' ? nonEmpty(record.message) : undefined;
-  const errors = messages(record, 'errors');
   return {
     id: identifier(sentId) ?? id,
     status,
     state,
     added: countOrNames(record.added),
     deleted: countOrNames(record.deleted),
-    errors: reason === undefined ? errors : [...(errors ?? []), reason],
+    errors: withReason(messages(record, 'errors'), state === 'failed' ? record.message : undefined),
     warnings: messages(record, 'warnings'),
     createdOn: nonEmpty(record.created_on) ?? null,
     updatedOn: nonEmpty(record.updated_on) ?? null,
@@ -157,11 +156,12 @@ function submittedId(body: JsonObject): SyncId | undefined {
   return ids.find((id) => id !== undefined) ?? idOfUrl(Array.isArray(links) ? links[0] : links);
 }
 
-/** Returns the last path segment; one without a digit names the list of all requests. */
+/** Returns the last path segment, unless it names no request: `image_sync`, or `v2`. */
 function idOfUrl(url: unknown): SyncId | undefined {
   if (typeof url !== 'string' || !URL.canParse(url, 'http://host')) return undefined;
   const segment = new URL(url, 'http://host').pathname.replace(/\/$/, '').split('/').at(-1) ?? '';
-  return /\d/.test(segment) ? identifier(parseId(segment)) : undefined;
+  const isName = !/\d/.test(segment) || /^v\d$/.test(segment);
+  return isName ? undefined : identifier(parseId(segment));
 }
 
 /** Accepts a whole number, or a short word such as a UUID. */
@@ -181,15 +181,33 @@ function countOrNames(value: unknown): SyncedImages {
   return typeof value === 'number' || Array.isArray(value) ? value : null;
 }
 
-/** Returns null if the record has no such field. Older services send null for nothing. */
+/**
+ * Returns the errors or warnings of a record; null if it does not say whether there are any:
+ * - `{"message": {"errors": ["a"]}}`: a
+ * - `{"errors": "a", "message": {"errors": ["a", "b"]}}`: a, b
+ * - `{"message": null}`, of older services: none; `{"message": "Submitted."}`: null
+ */
 function messages(record: JsonObject, kind: 'errors' | 'warnings'): string[] | null {
   const { message } = record;
-  const holders = (isObject(message) ? [message, record] : [record]).filter((each) => kind in each);
-  if (holders.length === 0) return message === null ? [] : null;
-  return holders
-    .flatMap(({ [kind]: listed }): unknown[] => (Array.isArray(listed) ? listed : [listed]))
+  const inMessage = isObject(message) ? message[kind] : undefined;
+  const own = record[kind];
+  if (inMessage === undefined && own === undefined) return message === null ? [] : null;
+  const texts = textsOf(inMessage);
+  return [...texts, ...textsOf(own).filter((text) => !texts.includes(text))];
+}
+
+function textsOf(listed: unknown): string[] {
+  const items: unknown[] = Array.isArray(listed) ? listed : [listed];
+  return items
     .filter(saysSomething)
     .map((item) => (typeof item === 'string' ? item : stringify(item)));
+}
+
+/** Adds the message of a failed request, unless it is one of the errors. */
+function withReason(errors: readonly string[] | null, message: unknown): readonly string[] | null {
+  const reason = nonEmpty(message);
+  if (reason === undefined || errors?.includes(reason)) return errors;
+  return [...(errors ?? []), reason];
 }
 
 /** False for null, 0, false, "" and "None", and for lists and objects that hold nothing else. */

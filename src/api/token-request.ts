@@ -6,7 +6,7 @@ import { type HttpResponse, isSuccess } from '../http/message.ts';
 import { isObject } from '../json.ts';
 import { isToken, type SendWithPassword } from './auth.ts';
 import {
-  htmlOf,
+  isPage,
   oneTimePasswordError,
   rateLimitedError,
   readJson,
@@ -77,8 +77,9 @@ function refusalError(response: HttpResponse): ImgctlError {
 
 /** Even an error may hold a token, so of its body only a message is shown; of a page nothing is. */
 function withoutToken(response: HttpResponse): HttpResponse {
-  const message = isSuccess(response) || (serviceMessage(response.body) ?? htmlOf(response));
-  return message ? response : { ...response, body: Buffer.alloc(0) };
+  const hasMessage = serviceMessage(response.body) !== undefined;
+  const mayShow = isSuccess(response) || hasMessage || isPage(response);
+  return mayShow ? response : { ...response, body: Buffer.alloc(0) };
 }
 
 function limitOf(response: HttpResponse): TokenLimit {

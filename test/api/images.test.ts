@@ -3,6 +3,7 @@
 import { expect, it } from 'vitest';
 import { connect } from '../support/client.ts';
 import { failure } from '../support/errors.ts';
+import { rows } from '../support/rows.ts';
 import type { ScriptedResponse } from '../support/scripted-server.ts';
 
 const catalogue = (data: unknown, pages: object = {}): ScriptedResponse => ({
@@ -58,21 +59,35 @@ it.each([
   expect(await client.getImage(7).catch(({ code }) => code)).toEqual(expected);
 });
 
-it.each([
+it.each<readonly [unknown, number | string]>([
   [{ data: [{ id: 1 }, { id: 2 }], meta: { count: 2 } }, 2],
   [{ data: [], meta: { count: 0 } }, 0],
-  [{ data: [{ id: 1 }, { id: 2 }], meta: { count: 1 } }, 'bad-answer'],
-  [{ data: [], meta: {} }, 'bad-answer'],
-  [{ data: [{ id: 1 }], meta: { count: '1' } }, 'bad-answer'],
-  [{ data: [{ id: 1 }], meta: { count: 2 } }, 'bad-answer'],
-  [{ data: [{ id: 1 }], meta: { count: 1, pages: { total: 2 } } }, 'bad-answer'],
   [{ data: [{ id: 1 }], meta: { count: 1, pages: { page: 1, pages: 1, next_url: null } } }, 1],
-  [{ data: [{ id: 1 }], meta: { count: 1, pages: { page: 1, pages: 2 } } }, 'bad-answer'],
-  [{ data: [{ id: 1 }], meta: { count: 1, pages: { next_url: '?page=2' } } }, 'bad-answer'],
-  [{ data: ['http://x/1'], meta: { count: 1 } }, 'bad-answer'],
-  [{ data: [{ id: 2 ** 53 }], meta: { count: 1 } }, 'bad-answer'],
+  [{ data: [{ id: 1 }, { id: 2 }], meta: { count: 1 } }, 'the body holds 2 images instead of 1'],
+  ...rows(
+    'the body holds 1 image instead of 2',
+    { data: [{ id: 1 }], meta: { count: 2 } },
+    { data: [{ id: 1 }], meta: { count: 1, pages: { total: 2 } } },
+    { data: [{ id: 1 }], meta: { count: 2, pages: { total: 1 } } },
+  ),
+  ...rows(
+    'the body has no number of images',
+    { data: [], meta: {} },
+    { data: [{ id: 1 }], meta: { count: '1' } },
+    { data: [{ id: 1 }], meta: { pages: { total: 1 } } },
+  ),
+  ...rows(
+    'the body is only the first page of the images',
+    { data: [{ id: 1 }], meta: { count: 1, pages: { page: 1, pages: 2 } } },
+    { data: [{ id: 1 }], meta: { count: 1, pages: { next_url: '?page=2' } } },
+  ),
+  [{ data: ['http://x/1'], meta: { count: 1 } }, 'data does not hold images'],
+  [
+    { data: [{ id: 2 ** 53 }], meta: { count: 1 } },
+    'the image id 9007199254740992 is larger than 2^53',
+  ],
 ])("the user's own images from %j are %j", async (json, expected) => {
   const { client } = await connect({ 'GET /v2/user/image/vm': { json } });
   const count = client.listUserImages().then(({ images }) => images.length);
-  expect(await count.catch(({ code }) => code)).toBe(expected);
+  expect(await count.catch(({ message }) => message.replace(/^.* 200, but /, ''))).toBe(expected);
 });

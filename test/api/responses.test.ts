@@ -69,6 +69,12 @@ describe('the error of a status', () => {
     [410, null, 'not-found', `${AT}: 410, null`],
     [407, '', 'proxy', `${AT}: 407`],
     [500, '<html>', 'server-error', `${AT}: 500, with HTML instead of JSON`],
+    [
+      502,
+      '<?xml version="1.0"?>\n<fault/>',
+      'server-error',
+      `${AT}: 502, with XML instead of JSON`,
+    ],
     [599, '', 'server-error', `${AT}: 599`],
   ])('%i with the body %j has the code %s', (status, body, code, message) => {
     const error = statusError(response(status, body));

@@ -47,6 +47,7 @@ describe('a submitted sync', () => {
     ...rows(undefined, { id: '../../x' }, { id: '..' }, { id: -1 }, { id: 1.5 }, [{ id: 41 }]),
     ...rows(undefined, null, { request: null, data: null, id: null, _links: null }, linked([])),
     ...rows(undefined, linked('http://host/v2/request/image_sync'), linked('http://127.0.0.1/')),
+    ...rows(undefined, linked('http://host/v2/'), linked('/v2')),
   ])('with the response %j has the id %j', async (json, id) => {
     expect(await submit({ status: 202, json })).toMatchObject({ id, response: json });
   });
@@ -119,6 +120,8 @@ describe('a sync request', () => {
     [{ errors: ['one'], warnings: ['two', '', null] }, ['one'], ['two']],
     [{ status: 'FAILED', message: 'disk is full' }, ['disk is full'], null],
     [{ status: 'FAILED', message: 'full', errors: ['one'] }, ['one', 'full'], null],
+    [{ status: 'FAILED', message: 'full', errors: ['full'] }, ['full'], null],
+    [{ errors: 'one', message: { errors: ['one', 'two', 'two'] } }, ['one', 'two', 'two'], null],
     [{ status: 'PROCESSED', message: 'all well' }, null, null],
     [{ status: 'PROCESSED', message: null }, [], []],
     [{ status: 'PROCESSED', result: { failed: [{ file: 'a.ova' }] } }, null, null],
