@@ -6,7 +6,7 @@ import { nameOf, readValue } from '../query/fields.ts';
 import { patterned, unequal } from '../query/filter.ts';
 import { readName } from '../query/name.ts';
 import { Query } from '../query/query.ts';
-import { compareChoices, type Series, SeriesIndex } from '../query/series.ts';
+import { likeliestFirst, type Series, SeriesIndex } from '../query/series.ts';
 import { Tally } from '../query/tally.ts';
 
 /** Collects the images that match a query, by series. */
@@ -51,10 +51,10 @@ export function onlyNewest({ index, query }: Pick<NewestCollector, 'query' | 'in
   if (series === undefined) throw new ImgctlError('empty', 'no images match');
   if (others.length === 0) {
     const error = errorOf(series, query);
-    return error ? { error } : { image: series.newest };
+    return error ? { error } : { image: series.choices[0] };
   }
-  const newest = [series, ...others].map((each) => each.newest).sort(compareChoices);
-  const [first = series.newest, ...rest] = newest;
+  const newest = [series, ...others].map(({ choices }) => choices[0]).sort(likeliestFirst);
+  const [first = series.choices[0], ...rest] = newest;
   const advice = newest.length > MAX_LISTED ? '; add words' : '';
   return { error: new AmbiguousError(`${newest.length} series match${advice}`, [first, ...rest]) };
 }
@@ -66,7 +66,7 @@ export function newestOfEach({ index, query }: NewestCollector) {
   for (const series of index.series()) {
     const error = errorOf(series, query);
     if (error) errors.push(error);
-    else images.push(series.newest);
+    else images.push(series.choices[0]);
   }
   if (errors.length < 2) return { images, error: errors[0] };
   const message = `${errors.length} series have no single newest image`;
@@ -106,16 +106,15 @@ function wildcardsOf(image: ReceivedImage): string {
 }
 
 /** Returns why a series has no single newest image that matches for sure. */
-function problemOf({ newest, problem }: Series<ReceivedImage>, query: Query) {
+function problemOf({ choices, problem }: Series<ReceivedImage>, query: Query) {
   if (problem !== undefined) return problem;
-  const zone = query.decidingZone(newest);
+  const zone = query.decidingZone(choices[0]);
   return zone && `the unknown zone ${zone} decides whether the newest image matches`;
 }
 
 function errorOf(series: Series<ReceivedImage>, query: Query): AmbiguousError | undefined {
   const problem = problemOf(series, query);
-  if (problem === undefined) return undefined;
-  return new AmbiguousError(problem, [series.newest, ...series.rivals]);
+  return problem === undefined ? undefined : new AmbiguousError(problem, series.choices);
 }
 
 /** Narrows the query to names like that of the image; undefined if others are as new even then. */

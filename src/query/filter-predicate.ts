@@ -29,13 +29,17 @@ function valueTest({ operator, operands }: Filter): Test<FieldValue> {
   if (isThere && spans.length > 0) return timeTest(isThere, spans, operator === 'ne');
   const isOrdered = ORDERS[operator];
   if (isOrdered) {
-    const bound = normalize(value);
-    return (each) => each !== null && isOrdered(compareValues(normalize(each), bound));
+    const bound = normalizeValue(value);
+    return (each) => each !== null && isOrdered(compareValues(normalizeValue(each), bound));
   }
   // A set, as `in` may list thousands of values.
-  const wanted = new Set(operands.map((operand) => normalize(operand.value)));
-  const isWanted: Test<FieldValue> = (each) => wanted.has(normalize(each));
+  const wanted = new Set(operands.map((operand) => normalizeValue(operand.value)));
+  const isWanted: Test<FieldValue> = (each) => wanted.has(normalizeValue(each));
   return operator === 'ne' ? not(isWanted) : isWanted;
+}
+
+function normalizeValue(value: FieldValue): FieldValue {
+  return typeof value === 'string' ? normalize(value) : value;
 }
 
 function not<Subject>(test: Test<Subject>): Test<Subject> {

@@ -1,7 +1,7 @@
-// Finds the versions in a name, and says which of its digits are none: `help choosing`.
+// Finds the tokens of versions in a name; some of its digits are in none: `help choosing`.
 
-/** A version as it stands in a name: 7.0U3, or a git hash. */
-export interface FoundVersion {
+/** Characters that belong together: 7.0U3, SP05 or a git hash. A version has one or more. */
+export interface VersionToken {
   readonly text: string;
   readonly start: number;
   /** The index behind its last character. */
@@ -37,12 +37,15 @@ export function describeHiddenWords(): string {
 
 /** Words that are part of a version if digits follow: SP5, rc1, cu4. */
 const VERSION_WORD = '(?:sp|patch|hotfix|cu|rc|alpha|beta)';
+/** The SP- of 7.0-SP-5, but not that of WASP-5. */
 const WORD_BEFORE = `(?<!${LETTER_OR_DIGIT})${VERSION_WORD}[-_. ]?`;
+/** The v of a-v12, but neither that of av12 nor that of a.v12. */
 const LETTER_BEFORE = `(?<!${LETTER_OR_DIGIT}|\\.)${LETTER}`;
+/** The U3 and c of 7.0U3c, the sp2 of 12sp2, but nothing of 7.0abc. */
 const LETTERS_WITHIN = `(?:${VERSION_WORD}|${LETTER})(?!${LETTER})\\d*`;
 
 /** v1.2, 7.0U3c, SP5, rc.1 */
-const VERSION = `(?:${WORD_BEFORE}|${LETTER_BEFORE})?(?<!\\d)\\d+(?:\\.\\d+|${LETTERS_WITHIN})*`;
+const TOKEN = `(?:${WORD_BEFORE}|${LETTER_BEFORE})?(?<!\\d)\\d+(?:\\.\\d+|${LETTERS_WITHIN})*`;
 
 /** What isHash decides about. Not digits alone: many names have dates. */
 const MAYBE_HASH = '(?=g|\\d*[a-f])g?[0-9a-f]{7,40}';
@@ -52,13 +55,18 @@ const DATE_WITH_LETTERS =
   /^\d{0,2}[a-f]*20\d\d(?:(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01])?)?(?:[a-f]+\d*)?$/;
 
 /**
- * True for 7 to 40 hexadecimal digits, such as a383732, and behind git's g, such as g1234567.
- * False for what people write as dates, and for numbers with a letter: 1234567, 151046b, b12345678.
+ * Says whether a text in lower case is 7 to 40 digits of a git hash, perhaps behind git's g:
+ *
+ *     a383732, 26156e2, g1234567     yes
+ *     g20240115                      no, a date
+ *     1234567, 151046b, b12345678    no, numbers, which may have a letter
+ *     cad2024, 01dec2024             no, dates with letters
  */
 export function isHash(text: string): boolean {
   const hex = text.replace(/^g/, '');
   if (!/^(?=.*\d)[0-9a-f]{7,40}$/.test(hex)) return false;
-  if (hex !== text) return !/^\d{8,}$/.test(hex);
+  const isBehindG = hex !== text;
+  if (isBehindG) return !/^\d{8,}$/.test(hex);
   const isNumber = /^[a-f]?\d{8,}$|^\d+[a-f]?$/.test(hex);
   return !isNumber && !DATE_WITH_LETTERS.test(hex);
 }
@@ -67,7 +75,7 @@ export function isHash(text: string): boolean {
 export const MARK = '\0';
 
 /** Made at their first use, since most commands read no name. */
-let patterns: { readonly masked: RegExp; readonly versions: RegExp } | undefined;
+let patterns: { readonly masked: RegExp; readonly tokens: RegExp } | undefined;
 
 function makePatterns() {
   const hidden = Object.values(HIDDEN).flat().join('|');
@@ -76,28 +84,28 @@ function makePatterns() {
       `(?<!${LETTER_OR_DIGIT})(?:(${hidden})|${MAYBE_HASH})(?!${LETTER_OR_DIGIT})`,
       'giu',
     ),
-    versions: new RegExp(`${MARK}+|${VERSION}`, 'giu'),
+    tokens: new RegExp(`${MARK}+|${TOKEN}`, 'giu'),
   };
 }
 
 /**
- * Returns the versions of a name, from the left. Hidden words are masked by spaces and hashes by
+ * Returns the tokens of a name, from the left. Hidden words are masked by spaces and hashes by
  * marks, so that the rest is found where it stands: `a-amd64-g1234567-2` becomes
- * `a-      -########-2`, where # is a mark, and has the versions g1234567 and 2.
+ * `a-      -########-2`, where # is a mark, and has the tokens g1234567 and 2.
  */
-export function findVersions(name: string): FoundVersion[] {
+export function findVersionTokens(name: string): VersionToken[] {
   patterns ??= makePatterns();
   const masked = name.replace(patterns.masked, (word: string, hidden: string | undefined) => {
     if (hidden !== undefined) return ' '.repeat(word.length);
     return isHash(word.toLowerCase()) ? MARK.repeat(word.length) : word;
   });
-  const versions: FoundVersion[] = [];
+  const tokens: VersionToken[] = [];
   let end = 0;
-  for (const found of masked.match(patterns.versions) ?? []) {
-    // Finds this one, as no digit is between two versions; matchAll would take longer.
+  for (const found of masked.match(patterns.tokens) ?? []) {
+    // Finds this one, as no digit is between two tokens; matchAll would take longer.
     const start = masked.indexOf(found, end);
     end = start + found.length;
-    versions.push({ text: name.slice(start, end), start, end, isHash: found.startsWith(MARK) });
+    tokens.push({ text: name.slice(start, end), start, end, isHash: found.startsWith(MARK) });
   }
-  return versions;
+  return tokens;
 }

@@ -1,24 +1,23 @@
 // Text compared regardless of case and Unicode form.
 
+const NON_ASCII = /[\x80-\uffff]/;
+
 /** No name is longer, and the time of normalize grows with the square of the length. */
 const MAX_NORMALIZED = 1_000;
 
-/** Texts that look the same are equal, whatever their Unicode form. */
-export function normalize<Value>(value: Value): Value | string {
-  const isName = typeof value === 'string' && value.length <= MAX_NORMALIZED;
-  return isName && NON_ASCII.test(value) ? value.normalize('NFC') : value;
+/** Returns the same text for texts that look the same: é for é and for e with an accent. */
+export function normalize(text: string): string {
+  const isName = text.length <= MAX_NORMALIZED;
+  return isName && NON_ASCII.test(text) ? text.normalize('NFC') : text;
 }
 
-const NON_ASCII = /[\x80-\uffff]/;
-
 /**
- * Returns the text in lower case. The upper case of some letters is ASCII, such as SS for ß: a
- * service would not find strasse in straße. The lower case of two others is ASCII, so they stay. A
- * Greek sigma has another form at the end of a word.
+ * Returns the text in lower case. ß stays, although its upper case is SS, as a service would not
+ * find strasse in straße. U+0130 and the Kelvin sign stay, as their lower case is ASCII. A Greek
+ * sigma is the same at the end of a word.
  */
 export function foldCase(text: string): string {
-  const lower = NON_ASCII.test(text)
-    ? text.replace(/[^\u0130\u212a]+/g, (part) => part.toLowerCase())
-    : text.toLowerCase();
-  return NON_ASCII.test(lower) ? `${normalize(lower)}`.replaceAll('ς', 'σ') : lower;
+  if (!NON_ASCII.test(text)) return text.toLowerCase();
+  const lower = text.replace(/[^\u0130\u212a]+/g, (part) => part.toLowerCase());
+  return normalize(lower).replaceAll('ς', 'σ');
 }

@@ -1,13 +1,26 @@
 // Divides the name of an image into words and versions: `help choosing`.
+//
+// app-v12-SP05_2024-amd64-2.ova is read in these steps:
+//
+//     tokens      v12  SP05  2024  2       what find-versions.ts finds; amd64 is none
+//     versions    v12-SP05 | 2024 | 2      a token with letters goes on with the version before it
+//     places      v12-SP05, 2024 | 2       only separators are between the versions of a place
+//     words       app- | -amd64- |         what is around the places
+//
+// The words say of which series the image is: `seriesKey`, grouped by series.ts. The versions say
+// which image of a series is newer: `compared`, by version-order.ts.
 
-import { type FoundVersion, findVersions, LETTER_OR_DIGIT, MARK } from './find-versions.ts';
+import { findVersionTokens, LETTER_OR_DIGIT, MARK, type VersionToken } from './find-versions.ts';
 import { foldCase, normalize } from './fold-case.ts';
 
-/** The places of a name, each with its versions, each with its parts. */
-export type Places = readonly (readonly Parts[])[];
+type Version = VersionToken[];
+type Place = Version[];
 
-/** The numbers of a version without zeros before them, and its letters: 7, 0, u, 3; or HASH. */
-type Parts = readonly string[];
+/**
+ * The versions of a place as they are compared, in parts: [[12, sp, 5], [2024]] for v12-SP05_2024.
+ * Numbers have no zeros before them. A git hash is HASH.
+ */
+export type ComparedPlace = readonly (readonly string[])[];
 
 /** A hash has a place, but no order. */
 export const HASH = '#';
@@ -20,13 +33,12 @@ export function readName(name: string): Name {
   return lastRead;
 }
 
-/** A name of an image. The examples are of `app-v12-SP05_2024-amd64-2.ova`. */
+/** The examples are of `app-v12-SP05_2024-amd64-2.ova`. */
 export class Name {
   readonly text: string;
-  /** What is around the places: `app-`, `-amd64-` and an empty text. */
+  /** One more than places: `app-`, `-amd64-` and an empty text. */
   readonly #words: string[] = [];
-  /** What was found of each version at each place: [[[v12, SP05], [2024]], [[2]]]. */
-  readonly #found: FoundVersion[][][] = [];
+  readonly #places: Place[] = [];
   readonly #extension: string;
 
   constructor(text: string) {
@@ -36,21 +48,21 @@ export class Name {
     this.#extension = /\.ov[af]$/i.test(name) ? name.slice(-4) : '';
     const stem = name.slice(0, name.length - this.#extension.length);
     let end = 0;
-    for (const version of findVersions(stem)) {
-      this.#add(stem.slice(end, version.start), version);
-      end = version.end;
+    for (const token of findVersionTokens(stem)) {
+      this.#add(stem.slice(end, token.start), token);
+      end = token.end;
     }
     this.#words.push(stem.slice(end));
   }
 
-  /** Versions with only separators before them share a place. Letters go on with the version before. */
-  #add(before: string, version: FoundVersion): void {
-    const place = this.#found.at(-1);
+  /** @param before what is between this token and the one before */
+  #add(before: string, token: VersionToken): void {
+    const place = this.#places.at(-1);
     if (!place || /[\p{L}\p{N}]/u.test(before)) {
       this.#words.push(before);
-      this.#found.push([[version]]);
-    } else if (lettersOf(version)) place.at(-1)?.push(version);
-    else place.push([version]);
+      this.#places.push([[token]]);
+    } else if (lettersOf(token)) place.at(-1)?.push(token);
+    else place.push([token]);
   }
 
   /** The name with # for each place: `app-#-amd64-#.ova`. */
@@ -60,33 +72,36 @@ export class Name {
 
   /** Equal for names of one series: their words, and # for each place between: `app # amd64`. */
   get seriesKey(): string {
+    // A name can have a # of its own, but no mark.
     const words = foldCase(this.#words.join(MARK)).match(WORDS_AND_MARKS) ?? [];
     // Versions at the end make no other series.
     if (words.at(-1) === MARK) words.pop();
     return words.join(' ').replaceAll(MARK, '#');
   }
 
-  /** What is compared: [[12, sp, 5], [2024]] and [[2]]. */
-  get places(): Places {
-    return this.#found.map((place) => place.map(partsOf));
+  /** [[12, sp, 5], [2024]] and [[2]] */
+  get compared(): ComparedPlace[] {
+    return this.#places.map((place) => place.map(partsOf));
   }
 
-  /** The versions as they stand in the name: `v12-SP05-2024-2`. */
+  /** The tokens as they stand in the name: `v12-SP05-2024-2`. */
   get versionText(): string {
-    const versions = this.#found.flat(2);
-    return versions.map(({ text }) => text).join('-');
+    const tokens = this.#places.flat(2);
+    return tokens.map(({ text }) => text).join('-');
   }
 
   /**
-   * Returns a key of where the first version of this kind is compared, if there is one: v12 at 0.0,
-   * SP05 at 0.0sp, 2024 at 0.1, 2 at 1.0.
+   * Returns the position of the first token for which the function returns true, as a text: place,
+   * version, and letters of the token if it is not the first one of its version. v12 is at 0.0, SP05
+   * at 0.0sp, 2024 at 0.1, 2 at 1.0.
    */
-  positionOf(isMeant: (version: FoundVersion) => boolean): string | undefined {
-    for (const [placeAt, place] of this.#found.entries()) {
-      for (const [versionAt, version] of place.entries()) {
-        const found = version.find(isMeant);
-        const letters = found && found !== version[0] ? lettersOf(found) : '';
-        if (found) return `${placeAt}.${versionAt}${letters}`;
+  positionOf(isMeant: (token: VersionToken) => boolean): string | undefined {
+    for (const [placeIndex, place] of this.#places.entries()) {
+      for (const [versionIndex, version] of place.entries()) {
+        const token = version.find(isMeant);
+        if (!token) continue;
+        const letters = token === version[0] ? '' : lettersOf(token);
+        return `${placeIndex}.${versionIndex}${letters}`;
       }
     }
     return undefined;
@@ -95,15 +110,15 @@ export class Name {
 
 const WORDS_AND_MARKS = new RegExp(`${LETTER_OR_DIGIT}+|${MARK}`, 'gu');
 
-/** Returns the letters with which a version begins: sp for SP05. The v of v12 is none. */
-function lettersOf({ text, isHash }: FoundVersion): string {
+/** Returns the letters with which a token begins: sp for SP05. The v of v12 is none. */
+function lettersOf({ text, isHash }: VersionToken): string {
   if (isHash || /^v?\d/i.test(text)) return '';
   const [letters = ''] = /^\p{L}+/u.exec(text) ?? [];
   return foldCase(letters);
 }
 
-/** Returns 12, sp, 5 for v12 and SP05, which are one version. */
-function partsOf(version: readonly FoundVersion[]): Parts {
+/** Returns 12, sp, 5 for v12 and SP05. */
+function partsOf(version: Version): string[] {
   const texts = version.map(({ text, isHash }) => (isHash ? HASH : text));
   const compared = foldCase(texts.join('-')).replace(/^v/, '');
   return compared.match(/[1-9]\d*|0(?!\d)|[^\d._ -]+/g) ?? [];

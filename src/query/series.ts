@@ -1,7 +1,7 @@
 // Groups images into series, and finds the newest image of each.
 
 import { compareText, compareValues, type ImageRecord, nameOf, readValue } from './fields.ts';
-import { type Name, type Places, readName } from './name.ts';
+import { type ComparedPlace, type Name, readName } from './name.ts';
 import { parseTime, type Time, timeDifference } from './timestamp.ts';
 import { compareVersions, isGuess, isPreRelease } from './version-order.ts';
 import { parseWord, type Word } from './word.ts';
@@ -10,9 +10,8 @@ import { yearFirstIn } from './year-first.ts';
 export interface Series<Row extends ImageRecord> {
   /** `ubuntu-#-server-cloudimg-amd64-#.ova` */
   readonly pattern: string;
-  readonly newest: Row;
-  /** Images that could be the newest instead; none without a problem. */
-  readonly rivals: readonly Row[];
+  /** The newest image. If there is a problem, those that may be the newest, the likeliest first. */
+  readonly choices: readonly [Row, ...Row[]];
   readonly problem: string | undefined;
 }
 
@@ -27,16 +26,19 @@ export interface RankedImage<Row extends ImageRecord> {
 /** What is held of each image of a series. */
 interface Entry<Row extends ImageRecord = ImageRecord> {
   readonly image: Row;
-  readonly places: Places;
-  /** Which versions the words mean: 8 is the first one of web-8.1-3, the second one of web-7-8. */
-  readonly match: string;
+  readonly places: readonly ComparedPlace[];
+  /** The positions of the versions that the words mean: `0.0` for 8 in web-8.1-3. */
+  readonly meant: string;
   /** Read if it is needed; null if it cannot be read. */
   created?: Time | null;
 }
 
+/** Why the newest image by version and time may not be the newest, and what to choose from. */
+type Doubt<Row extends ImageRecord> = Pick<Series<Row>, 'choices'> & { readonly problem: string };
+
 /** Collects the images of a query. Ignores images without a name. */
 export class SeriesIndex<Row extends ImageRecord> {
-  /** The words that begin with a number. */
+  /** The words that mean versions. */
   readonly #words: readonly Word[];
   /** The images of each series, which has at least one. */
   readonly #bySeries = new Map<string, Entry<Row>[]>();
@@ -54,24 +56,34 @@ export class SeriesIndex<Row extends ImageRecord> {
     const text = nameOf(image);
     if (text === '') return;
     const name = readName(text);
-    const { seriesKey, places } = name;
-    const entry = { image, places, match: this.#matchOf(name) };
+    const entry = { image, places: name.compared, meant: this.#meantIn(name) };
+    const { seriesKey } = name;
     const entries = this.#bySeries.get(seriesKey);
     if (entries) entries.push(entry);
     else this.#bySeries.set(seriesKey, [entry]);
   }
 
+  #meantIn(name: Name): string {
+    return this.#words.map(({ positionIn }) => positionIn?.(name)).join();
+  }
+
+  /** Returns the images of each series, in the alphabetical order of the series. */
+  #entriesBySeries(): Entry<Row>[][] {
+    const all = [...this.#bySeries].sort(([left], [right]) => compareText(left, right));
+    return all.map(([, entries]) => entries);
+  }
+
   /** Returns all images, series by series in alphabetical order, the newest first. */
   rankedImages(): RankedImage<Row>[] {
     const ranked: RankedImage<Row>[] = [];
-    for (const [seriesNumber, entries] of this.#groups().entries()) {
+    for (const [seriesNumber, entries] of this.#entriesBySeries().entries()) {
       const pattern = patternOf(newestOf(entries));
-      let rank = 0;
-      let before: Entry | undefined;
-      for (const entry of entries.toSorted(compareAges)) {
-        if (!before || !isEquallyNew(before, entry)) rank += 1;
+      const sorted = entries.toSorted(newestFirst);
+      let rank = 1;
+      for (const [index, entry] of sorted.entries()) {
+        const before = sorted[index - 1];
+        if (before && !isEquallyNew(before, entry)) rank += 1;
         ranked.push({ image: entry.image, seriesNumber, pattern, rank });
-        before = entry;
       }
     }
     return ranked;
@@ -79,77 +91,66 @@ export class SeriesIndex<Row extends ImageRecord> {
 
   /** Returns the series in alphabetical order. */
   series(): Series<Row>[] {
-    return this.#groups().map((entries) => {
-      const newest = newestOf(entries);
-      const others = newestOfOtherMatches(newest, entries);
-      return others.length > 0 ? this.#unclearSeries(newest, others) : seriesOf(newest, entries);
-    });
-  }
-
-  /** Returns a series in which the words mean different versions; for each, the newest image. */
-  #unclearSeries(newest: Entry<Row>, others: readonly Entry<Row>[]): Series<Row> {
-    const names = [newest, ...others].map(({ image }) => readName(nameOf(image)));
-    const words = this.#words.filter(({ positionIn }) => {
-      return new Set(names.map((name) => positionIn?.(name))).size > 1;
-    });
-    const pattern = patternOf(newest);
-    const texts = words.map(({ text }) => text).join(' and ');
-    const verb = words.length === 1 ? 'matches' : 'match';
-    const problem = `${texts} ${verb} different numbers in ${pattern}`;
-    return { pattern, newest: newest.image, rivals: others.map(({ image }) => image), problem };
+    return this.#entriesBySeries().map((entries) => this.#seriesOf(entries));
   }
 
   /** Returns the newest images of the series of this one, with the words at the same versions. */
   newestLike(image: Row): readonly Row[] {
     const name = readName(nameOf(image));
-    const match = this.#matchOf(name);
-    const alike = this.#bySeries.get(name.seriesKey)?.filter((entry) => entry.match === match);
-    if (!alike?.length) return [];
-    const { newest, rivals } = seriesOf(newestOf(alike), alike);
-    return [newest, ...rivals];
+    const meant = this.#meantIn(name);
+    const alike = this.#bySeries.get(name.seriesKey)?.filter((entry) => entry.meant === meant);
+    return alike?.length ? this.#seriesOf(alike).choices : [];
   }
 
-  #groups(): Entry<Row>[][] {
-    const all = [...this.#bySeries].sort(([left], [right]) => compareText(left, right));
-    return all.map(([, entries]) => entries);
+  #seriesOf(entries: readonly Entry<Row>[]): Series<Row> {
+    const newest = newestOf(entries);
+    const pattern = patternOf(newest);
+    const doubt =
+      this.#doubtAboutWords(newest, entries) ??
+      doubtAboutOrder(newest, entries) ??
+      doubtAboutEqual(newest, entries);
+    return doubt ? { pattern, ...doubt } : { pattern, choices: [newest.image], problem: undefined };
   }
 
-  #matchOf(name: Name): string {
-    return this.#words.map(({ positionIn }) => positionIn?.(name)).join();
+  /** 8 means different versions in web-8.1-3 and web-7-8: the newest image for each is a choice. */
+  #doubtAboutWords(newest: Entry<Row>, entries: readonly Entry<Row>[]): Doubt<Row> | undefined {
+    const newestByMeant = new Map<string, Entry<Row>>();
+    for (const entry of entries) {
+      if (entry.meant === newest.meant) continue;
+      const known = newestByMeant.get(entry.meant) ?? entry;
+      newestByMeant.set(entry.meant, newerOf(known, entry));
+    }
+    if (newestByMeant.size === 0) return undefined;
+    const rivals = [...newestByMeant.values()].sort(newestFirst);
+    const names = [newest, ...rivals].map(({ image }) => readName(nameOf(image)));
+    const words = this.#words.filter(({ positionIn }) => {
+      return new Set(names.map((name) => positionIn?.(name))).size > 1;
+    });
+    const texts = words.map(({ text }) => text).join(' and ');
+    const verb = words.length === 1 ? 'matches' : 'match';
+    const problem = `${texts} ${verb} different numbers in ${patternOf(newest)}`;
+    return { choices: [newest.image, ...rivals.map(({ image }) => image)], problem };
   }
 }
 
-/** Returns the newest images for matches other than that of the newest of all, one for each. */
-function newestOfOtherMatches<Each extends Entry>(newest: Each, entries: readonly Each[]): Each[] {
-  const byMatch = new Map<string, Each>();
-  for (const entry of entries) {
-    if (entry.match === newest.match) continue;
-    byMatch.set(entry.match, newerOf(byMatch.get(entry.match) ?? entry, entry));
-  }
-  return [...byMatch.values()].sort(compareAges);
-}
-
-/** @param newest of the entries by version and time */
-function seriesOf<Row extends ImageRecord>(
+function doubtAboutOrder<Row extends ImageRecord>(
   newest: Entry<Row>,
   entries: readonly Entry<Row>[],
-): Series<Row> {
+): Doubt<Row> | undefined {
   const pattern = patternOf(newest);
-  for (const { rivalsOf, what, why } of DOUBTS) {
+  for (const { rivalsOf, what, why } of ORDER_DOUBTS) {
     const rivals = rivalsOf(newest, entries);
     if (rivals.length === 0) continue;
     const [image, rival] = [newest.image, newestOf(rivals).image];
-    const [first, second] = compareChoices(image, rival) > 0 ? [rival, image] : [image, rival];
-    return { pattern, newest: first, rivals: [second], problem: `${what} ${pattern} ${why}` };
+    const isRivalFirst = likeliestFirst(image, rival) > 0;
+    const problem = `${what} ${pattern} ${why}`;
+    return { choices: isRivalFirst ? [rival, image] : [image, rival], problem };
   }
-  const equal = entries.filter((entry) => entry !== newest && isEquallyNew(newest, entry));
-  const rivals = equal.sort(compareAges).map(({ image }) => image);
-  const problem = equal.length > 0 ? `${equal.length + 1} images are equally new` : undefined;
-  return { pattern, newest: newest.image, rivals, problem };
+  return undefined;
 }
 
-/** Why the newest image by version may not be the newest. The first doubt with rivals counts. */
-const DOUBTS = [
+/** The first one with rivals counts: images that may be newer than the newest by version. */
+const ORDER_DOUBTS = [
   { rivalsOf: unsureOlder, what: 'the versions in', why: 'cannot be compared' },
   { rivalsOf: releasesBesidePreRelease, what: 'the newest of', why: 'is a pre-release' },
   { rivalsOf: newestByYear, what: 'the dates in', why: 'cannot be compared' },
@@ -161,12 +162,12 @@ const DOUBTS = [
  * the oldest, each is compared with the newest, then with the last one that is surely older.
  */
 function unsureOlder<Each extends Entry>(newest: Each, all: readonly Each[]): readonly Each[] {
-  const mayBeNewer = ({ places }: Each) => isGuess(newest.places, places);
-  if (!all.some(mayBeNewer)) return [];
+  const mayBeNewest = ({ places }: Each) => isGuess(newest.places, places);
+  if (!all.some(mayBeNewest)) return [];
   const unsure: Each[] = [];
   let lastSure = newest;
-  for (const entry of all.toSorted(compareAges)) {
-    if (mayBeNewer(entry) && !isSurelyOlder(entry, lastSure)) unsure.push(entry);
+  for (const entry of all.toSorted(newestFirst)) {
+    if (mayBeNewest(entry) && !isSurelyOlder(entry, lastSure)) unsure.push(entry);
     else lastSure = entry;
   }
   return unsure;
@@ -190,12 +191,33 @@ function releasesBesidePreRelease<Each extends Entry>(
 function newestByYear<Each extends Entry>(newest: Each, all: readonly Each[]): readonly Each[] {
   const yearFirst = yearFirstIn(all.map(({ image }) => nameOf(image)));
   const name = nameOf(newest.image);
-  if (yearFirst(name) === name) return [];
+  const hasYearLast = yearFirst(name) !== name;
+  if (!hasYearLast) return [];
   const redated = all.map((entry) => {
-    return { ...entry, places: readName(yearFirst(nameOf(entry.image))).places };
+    return { ...entry, places: readName(yearFirst(nameOf(entry.image))).compared };
   });
   const byYear = newestOf(redated);
   return byYear.image === newest.image ? [] : [byYear];
+}
+
+function doubtAboutEqual<Row extends ImageRecord>(
+  newest: Entry<Row>,
+  entries: readonly Entry<Row>[],
+): Doubt<Row> | undefined {
+  const isRival = (entry: Entry<Row>) => entry !== newest && isEquallyNew(newest, entry);
+  const rivals = entries.filter(isRival).sort(newestFirst);
+  if (rivals.length === 0) return undefined;
+  const problem = `${rivals.length + 1} images are equally new`;
+  return { choices: [newest.image, ...rivals.map(({ image }) => image)], problem };
+}
+
+/** True if neither the versions nor the times say that the newest image is newer than the older. */
+function isEquallyNew(newest: Entry, older: Entry): boolean {
+  if (compareVersions(newest.places, older.places) !== 0) return false;
+  const [created, createdBefore] = [createdOn(newest), createdOn(older)];
+  if (!created || !createdBefore) return true;
+  const [least] = timeDifference(created, createdBefore);
+  return least <= 0;
 }
 
 /** @param entries at least one */
@@ -204,25 +226,16 @@ function newestOf<Each extends Entry>(entries: readonly Each[]): Each {
 }
 
 function newerOf<Each extends Entry>(one: Each, other: Each): Each {
-  return compareAges(one, other) < 0 ? one : other;
+  return newestFirst(one, other) < 0 ? one : other;
 }
 
-/** Returns a number below 0 if the left image is newer. */
-function compareAges(left: Entry, right: Entry): number {
+/** Sorts by version, then by time, then by id, as lists do. */
+function newestFirst(left: Entry, right: Entry): number {
   const byVersion = compareVersions(right.places, left.places);
   if (byVersion !== 0) return byVersion;
   const [leftTime, rightTime] = [timeOf(left), timeOf(right)];
   if (leftTime !== rightTime) return leftTime > rightTime ? -1 : 1;
-  return compareValues(readValue(left.image, 'id'), readValue(right.image, 'id'));
-}
-
-/** True if neither the versions nor the times say that the newest image is newer than the older. */
-function isEquallyNew(newest: Entry, older: Entry): boolean {
-  if (compareVersions(newest.places, older.places) !== 0) return false;
-  const [created, before] = [createdOn(newest), createdOn(older)];
-  if (!created || !before) return true;
-  const [least] = timeDifference(created, before);
-  return least <= 0;
+  return compareValues(readValue(right.image, 'id'), readValue(left.image, 'id'));
 }
 
 /** Infinity for a time that cannot be read: the image may be the newest, so it comes first. */
@@ -242,27 +255,14 @@ function patternOf({ image }: Entry): string {
 }
 
 /**
- * Compares two images of which the user has to choose one, also of different series: releases are
- * before pre-releases, then newer versions before older ones, dates by their year.
+ * Sorts images of which the user has to choose one, also of different series: releases before
+ * pre-releases, then newer versions before older ones, dates by their year.
  */
-export function compareChoices(left: ImageRecord, right: ImageRecord): number {
+export function likeliestFirst(left: ImageRecord, right: ImageRecord): number {
   const names = [nameOf(left), nameOf(right)];
   const yearFirst = yearFirstIn(names);
-  const [one = [], other = []] = names.map((name) => readName(yearFirst(name)).places);
+  const [one = [], other = []] = names.map((name) => readName(yearFirst(name)).compared);
   const byRelease = Number(isPreRelease(one)) - Number(isPreRelease(other));
   if (byRelease !== 0) return byRelease;
   return compareVersions(other, one);
-}
-
-/** Returns numbers in the order of series, then of versions, the oldest first; null for no name. */
-export function versionRanks(images: readonly ImageRecord[]): (number | null)[] {
-  const index = new SeriesIndex<ImageRecord>();
-  for (const image of images) index.add(image);
-  const ranked = index.rankedImages();
-  const ranks = new Map<ImageRecord, number>();
-  // No rank is greater than the number of images, so each series has ranks of its own.
-  for (const { image, seriesNumber, rank } of ranked) {
-    ranks.set(image, ranked.length * (seriesNumber + 1) - rank);
-  }
-  return images.map((image) => ranks.get(image) ?? null);
 }

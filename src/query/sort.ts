@@ -11,7 +11,7 @@ import {
   kindOf,
   readValue,
 } from './fields.ts';
-import { versionRanks } from './series.ts';
+import { SeriesIndex } from './series.ts';
 import { parseTime } from './timestamp.ts';
 
 export const DIRECTIONS = ['asc', 'desc'] as const;
@@ -92,4 +92,17 @@ export function ranksOf(images: readonly ImageRecord[], field: Field) {
     const value = readValue(image, field);
     return isTime && value !== null ? (parseTime(`${value}`)?.at ?? null) : value;
   });
+}
+
+/** Returns numbers in the order of series, then of versions, the oldest first; null for no name. */
+function versionRanks(images: readonly ImageRecord[]): (number | null)[] {
+  const index = new SeriesIndex<ImageRecord>();
+  for (const image of images) index.add(image);
+  const ranked = index.rankedImages();
+  const ranks = new Map<ImageRecord, number>();
+  // No rank is greater than the number of images, so each series has ranks of its own.
+  for (const { image, seriesNumber, rank } of ranked) {
+    ranks.set(image, ranked.length * (seriesNumber + 1) - rank);
+  }
+  return images.map((image) => ranks.get(image) ?? null);
 }

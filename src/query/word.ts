@@ -9,7 +9,10 @@ export interface Word {
   readonly matches: (name: string) => boolean;
   /** Texts that each name that matches contains, in this order and in any case. */
   readonly pieces: readonly string[];
-  /** Returns where a name has the version that the word means, if the word begins with a number. */
+  /**
+   * Returns the position of the version that the word means in a name: 0.0 for 8 in web-8.1-3, 0.1 in
+   * web-7-8. Only words that begin with a number mean a version.
+   */
   readonly positionIn: ((name: Name) => string | undefined) | undefined;
 }
 
@@ -22,19 +25,20 @@ export interface Word {
 export function parseWord(text: string): Word {
   if (/^[\d.]*\d[\d._ -]*$/.test(text)) return numberWord(text);
   if (/\d/.test(text) && !isHash(text.toLowerCase())) return wordWithDigits(text);
-  const part = foldCase(text);
-  const matches = (name: string) => foldCase(name).includes(part);
+  const folded = foldCase(text);
+  const matches = (name: string) => foldCase(name).includes(folded);
   return { text, matches, pieces: [text], positionIn: undefined };
 }
 
 function numberWord(text: string): Word {
   const pattern = wordPattern(text, 'uy');
   const positionIn = (name: Name) => {
-    const whole = normalize(name.text);
-    return name.positionOf((version) => {
+    // The tokens of a name are found in its normalized text.
+    const normalized = normalize(name.text);
+    return name.positionOf((token) => {
       // The letter of v8 and R8 is not part of the number.
-      pattern.lastIndex = version.start + (/^\p{L}\d/u.test(version.text) ? 1 : 0);
-      return !version.isHash && pattern.test(whole);
+      pattern.lastIndex = token.start + (/^\p{L}\d/u.test(token.text) ? 1 : 0);
+      return !token.isHash && pattern.test(normalized);
     });
   };
   const matches = (name: string) => positionIn(readName(name)) !== undefined;
@@ -43,16 +47,17 @@ function numberWord(text: string): Word {
 
 function wordWithDigits(text: string): Word {
   const pattern = wordPattern(foldCase(text), 'u');
-  /** Finds the version that has the first digit of what matches. */
+  const matches = (name: string) => pattern.test(foldCase(name));
+  const beginsWithNumber = /^v?[\d.]/i.test(text);
+  /** Finds the token that has the first digit of what matches. */
   const positionIn = (name: Name) => {
     const folded = foldCase(name.text);
-    const at = folded.search(pattern);
-    const digit = at + folded.slice(at).search(/\d/);
-    return name.positionOf(({ start, end }) => start <= digit && digit < end);
+    const start = folded.search(pattern);
+    const digit = start + folded.slice(start).search(/\d/);
+    return name.positionOf((token) => token.start <= digit && digit < token.end);
   };
-  const matches = (name: string) => pattern.test(foldCase(name));
-  const word = { text, matches, pieces: piecesOf(text) };
-  return { ...word, positionIn: /^v?[\d.]/i.test(text) ? positionIn : undefined };
+  const position = beginsWithNumber ? positionIn : undefined;
+  return { text, matches, pieces: piecesOf(text), positionIn: position };
 }
 
 function piecesOf(text: string): string[] {

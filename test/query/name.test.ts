@@ -147,7 +147,7 @@ it.each([
 
 describe('of two names of a series', () => {
   const compare = (left: string, right: string) => {
-    const [one, other] = [readName(left).places, readName(right).places];
+    const [one, other] = [readName(left).compared, readName(right).compared];
     return { order: compareVersions(one, other), isUnclear: isGuess(one, other) };
   };
 
@@ -232,7 +232,9 @@ describe('of two names of a series', () => {
     ['a-2.0-rc1 a-2.0beta a-3.0.0b2 a-6.1.0a3 a-11.0.0-M20 a-1.0-alpha.1', true],
     ['a-2.0 a-1.0.2g a-b5-1 a-159-3.m10 a-4.1M a-10.2-h4 a-10.2R3 kvm-b289 a-2b', false],
   ])('%s are pre-releases: %s', (names, isPre) => {
-    const others = names.split(' ').filter((name) => isPreRelease(readName(name).places) !== isPre);
+    const others = names
+      .split(' ')
+      .filter((name) => isPreRelease(readName(name).compared) !== isPre);
     expect(others).toEqual([]);
   });
 
@@ -294,8 +296,8 @@ function choose(all: readonly string[], words: readonly string[]) {
   const index = new SeriesIndex<{ name: string }>(words);
   const query = new Query({ words });
   for (const name of all) if (query.matches({ name })) index.add({ name });
-  return index.series().map(({ pattern, newest, rivals, problem }) => {
-    return { pattern, newest: [newest, ...rivals].map(({ name }) => name), problem };
+  return index.series().map(({ pattern, choices, problem }) => {
+    return { pattern, newest: choices.map(({ name }) => name), problem };
   });
 }
 

@@ -23,7 +23,7 @@ function answerOf(names: readonly string[], words: readonly string[] = []): stri
   const [series, ...others] = indexOf(names, words).series();
   if (series === undefined) return 'none';
   const isOnly = others.length === 0 && series.problem === undefined;
-  return isOnly ? nameOf(series.newest) : 'ambiguous';
+  return isOnly ? nameOf(series.choices[0]) : 'ambiguous';
 }
 
 /** Numbers are all that imgctl knows. */
@@ -116,7 +116,7 @@ describe.each(SORTED_SCHEMES)('versions such as $name', ({ make }) => {
       const each = index.series().filter(isOwn);
       const [explained] = index.rankedImages().filter(isOwn);
       const locked = index.newestLike({ name: shuffled[0] ?? '' });
-      const newest = each.map(({ newest: image }) => image.name);
+      const newest = each.map(({ choices }) => choices[0].name);
       expect([sorted?.name, newest, explained?.image.name, locked]).toEqual([
         answer,
         [answer],

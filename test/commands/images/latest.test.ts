@@ -109,7 +109,7 @@ describe('images latest', () => {
   ])('compares the created_on of two equal names: %s', async (_, one, two, id) => {
     const seven = named(7, 'a-1.ova', { created_on: one });
     const images = [named(8, 'a-1.ova', { created_on: two }), seven, named(9, 'a-0.ova')];
-    const equal = '2 images are equally new\n  7  [images] linux/a-1.ova  (';
+    const equal = '2 images are equally new\n  8  [images] linux/a-1.ova  (';
     const expected = id ? { stdout: `${id}\n`, stderr: '', exitCode: 0 } : failed(2, equal);
     expect(await latest(images, '-q')).toEqual(expected);
     expect(await latest(images, '-q --each')).toEqual(expected);
@@ -121,7 +121,7 @@ describe('images latest', () => {
     const path = (folder: string) => ({ path: `[images] ${folder}` });
     const images = [named(1, 'a-8.1.ova', path('x')), named(2, 'a-8.1.ova', path('y'))];
     const created = '(2018-07-18 Wed 15:36:49 EDT)';
-    const choice = `\n  1  [images] x  ${created}\n  2  [images] y  ${created}\n  a-8.01.ova\n`;
+    const choice = `\n  a-8.01.ova\n  2  [images] y  ${created}\n  1  [images] x  ${created}\n`;
     expect(await latest([...images, named(3, 'a-8.01.ova')])).toEqual(failed(2, choice));
   });
 
@@ -215,7 +215,7 @@ describe('images latest', () => {
     ['a-1.01.ova', 'a-1.1.ova'],
     ['a-1.ova', 'a-1.ova'],
   ])('exits 2 and names the id of the first if %s and %s are equally new', async (one, other) => {
-    const hint = 'hint: select the first with: imgctl images get 1\n';
+    const hint = 'hint: select the first with: imgctl images get 2\n';
     expect(await latest(imagesOf([one, other]))).toEqual(failed(2, hint));
   });
 
