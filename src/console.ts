@@ -16,7 +16,8 @@ import {
 } from './output/messages.ts';
 import { createLines, createSpinner, type Describe, type Progress } from './output/progress.ts';
 import { Redaction } from './output/redaction.ts';
-import { loadStyle, type Style, type Terminal } from './output/terminal.ts';
+import { loadStyle, type Style } from './output/style.ts';
+import type { Terminal } from './output/terminal.ts';
 import { wrapWords } from './output/text.ts';
 
 export type { Redaction };

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import type { Column } from '../output/columns.ts';
-import { loadStyle } from '../output/terminal.ts';
+import { loadStyle } from '../output/style.ts';
 import { wrapWords } from '../output/text.ts';
 import { nearest } from '../spelling.ts';
 import { shorten } from '../words.ts';

@@ -2,7 +2,8 @@
 
 import { type Column, HIDES_IF_NARROW, type Row } from './columns.ts';
 import type { Output } from './output.ts';
-import { MIN_TABLE_WIDTH, type Style, stateStyle, type Terminal } from './terminal.ts';
+import { type Style, stateStyle } from './style.ts';
+import { MIN_TABLE_WIDTH, type Terminal } from './terminal.ts';
 import { ASCII, cellText, printable } from './text.ts';
 import { cutMiddle, displayWidth, usualHead } from './width.ts';
 

@@ -4,7 +4,7 @@ import { stripVTControlCharacters } from 'node:util';
 import type { ErrorCode, ErrorDetails, ImgctlError } from '../errors.ts';
 import type { Facts } from '../facts.ts';
 import type { Redaction } from './redaction.ts';
-import { type Style, UNSTYLED } from './terminal.ts';
+import { type Style, UNSTYLED } from './style.ts';
 import { printable, wrapWords } from './text.ts';
 
 export interface ErrorFormat {

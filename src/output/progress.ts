@@ -2,7 +2,8 @@
 
 import type { Ora } from 'ora';
 import type { Sink } from '../io.ts';
-import { loadStyle, type Terminal } from './terminal.ts';
+import { loadStyle } from './style.ts';
+import type { Terminal } from './terminal.ts';
 import { printable } from './text.ts';
 
 export interface Progress {

@@ -4,7 +4,8 @@ import type { Sink } from '../io.ts';
 import { namesOf, type Row } from './columns.ts';
 import { GAP, layoutOf, measureColumns, type Table, type TableColumn } from './layout.ts';
 import type { Output, OutputOptions } from './output.ts';
-import { loadStyle, type Style, type Terminal } from './terminal.ts';
+import { loadStyle, type Style } from './style.ts';
+import type { Terminal } from './terminal.ts';
 import { wrapWords, writeText } from './text.ts';
 import { cutMiddle, displayWidth } from './width.ts';
 

@@ -1,4 +1,4 @@
-// Decides what a stream can show (colour, movement, width), and colours every text for people.
+// Decides what a stream can show: colour, movement, its width and Unicode.
 
 import type { Io, Sink } from '../io.ts';
 
@@ -41,44 +41,4 @@ function supportsUnicode(env: Io['env']): boolean {
   const characterSet = /\.([^@]*)/.exec(locale)?.[1];
   if (characterSet !== undefined) return /^utf-?8$/i.test(characterSet);
   return locale !== 'C' && locale !== 'POSIX';
-}
-
-type Paint = (text: string) => string;
-
-/** `faint` is for headers, times and missing values. */
-type Role = 'heading' | 'id' | 'faint' | 'hint' | 'good' | 'waiting' | 'bad';
-export type Style = Readonly<Record<Role, Paint>>;
-
-export const UNSTYLED: Style = {
-  heading: String,
-  id: String,
-  faint: String,
-  hint: String,
-  good: String,
-  waiting: String,
-  bad: String,
-};
-
-export async function loadStyle({ color }: Pick<Terminal, 'color'>): Promise<Style> {
-  if (!color) return UNSTYLED;
-  const { Chalk } = await import('chalk');
-  // An explicit level, as chalk itself ignores NO_COLOR and --color.
-  const { bold, cyan, dim, green, yellow, red } = new Chalk({ level: 1 });
-  const states = { good: green, waiting: yellow, bad: red };
-  return { heading: bold, id: cyan, faint: dim, hint: cyan, ...states };
-}
-
-/** Words for the state of a sync, a token, a check or a change. */
-const STATES = {
-  good: /^(ok|succeeded|valid|success|done|completed?|finished|processed|added)$/i,
-  waiting: /^(waiting|pending|in_progress|running|processing|queued|warning|updated|moved|newer)$/i,
-  bad: /^(failed|failure|error|expired|rejected|aborted|cancell?ed|gone|replaced|removed|\d+ errors?)$/i,
-  faint: /^(-|none|not checked)$/i,
-};
-
-export function stateStyle(word: string, style: Style): Paint {
-  for (const state of Object.keys(STATES) as (keyof typeof STATES)[]) {
-    if (STATES[state].test(word)) return style[state];
-  }
-  return String;
 }

@@ -3,7 +3,8 @@
 import { expect, it } from 'vitest';
 import { ImgctlError } from '../../src/errors.ts';
 import { formatError, formatNotice } from '../../src/output/messages.ts';
-import { decideTerminal, loadStyle, stateStyle } from '../../src/output/terminal.ts';
+import { loadStyle, stateStyle } from '../../src/output/style.ts';
+import { decideTerminal } from '../../src/output/terminal.ts';
 import { MemorySink } from '../support/memory-sink.ts';
 import { rows } from '../support/rows.ts';
 
