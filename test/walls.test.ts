@@ -85,7 +85,7 @@ const OF_STORED_TIMES = [
   // What tokens, limits, snapshots and files of storages say.
   'commands/automation/token.ts',
   'commands/images/read.ts',
-  'commands/packages/sync-status.ts',
+  'commands/packages/sync/sync-status.ts',
   'commands/start/login.ts',
   'commands/start/whoami.ts',
   'session/account-keys.ts',

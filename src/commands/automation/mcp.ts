@@ -17,8 +17,8 @@ import { imagesGet } from '../images/get.ts';
 import { imagesLatest } from '../images/latest.ts';
 import { imagesList, myImages } from '../images/list.ts';
 import { inspect } from '../packages/inspect.ts';
-import { sync } from '../packages/sync.ts';
-import { syncStatus } from '../packages/sync-status.ts';
+import { sync } from '../packages/sync/sync.ts';
+import { syncStatus } from '../packages/sync/sync-status.ts';
 
 export const mcp = command({
   name: 'mcp',

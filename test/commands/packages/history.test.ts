@@ -5,9 +5,9 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
   type HistoryEntry,
-  readHistory,
+  readEntriesOf,
   remember,
-} from '../../../src/commands/packages/history.ts';
+} from '../../../src/commands/packages/sync/history.ts';
 import { fakeIo, impatientIo, temporaryDirectory } from '../../support/io.ts';
 
 const BASE_URL = 'https://images.example';
@@ -18,7 +18,7 @@ function entry(id: number | string, changes: Partial<HistoryEntry> = {}): Histor
   return { profile: 'a', base_url: BASE_URL, id, ...times, status: null, ...changes };
 }
 
-const ids = (directory: string) => readHistory(directory, 'a', BASE_URL).map(({ id }) => id);
+const ids = (directory: string) => readEntriesOf(directory, 'a', BASE_URL).map(({ id }) => id);
 
 describe('the sync history', () => {
   it('returns the requests of one profile and service, oldest first, with their last status', async () => {
@@ -26,22 +26,23 @@ describe('the sync history', () => {
     const others = [entry(3, { profile: 'b' }), entry(4, { base_url: 'https://other.example' })];
     // The id may have another type.
     const later = entry('2', { status: 'PROCESSED', submitted_on: '2030-01-01T00:00:00Z' });
-    for (const one of [entry(2), entry(1), ...others, later]) {
-      await remember(directory, fakeIo(), one, 'checked');
-    }
+    for (const one of [entry(2), entry(1), ...others])
+      await remember(directory, fakeIo(), 'submitted', one);
+    // One that is not in the history was submitted elsewhere.
+    for (const one of [later, entry(5)]) await remember(directory, fakeIo(), 'checked', one);
     const expected = [entry(2, { status: 'PROCESSED' }), entry(1)];
-    expect(readHistory(directory, 'a', BASE_URL)).toEqual(expected);
+    expect(readEntriesOf(directory, 'a', BASE_URL)).toEqual(expected);
   });
 
   it('replaces an older request with the id of a new one, which is the last', async () => {
     const directory = temporaryDirectory();
     const anew = entry('7', { submitted_on: '2030-01-01T00:00:00Z' });
     for (const one of [entry(7, { status: 'PROCESSED' }), entry(8)])
-      await remember(directory, fakeIo(), one, 'checked');
-    await remember(directory, fakeIo(), anew, 'submitted');
-    expect(readHistory(directory, 'a', BASE_URL)).toEqual([entry(8), anew]);
-    await remember(directory, fakeIo(), entry(7, { status: 'ERROR' }), 'checked');
-    expect(readHistory(directory, 'a', BASE_URL).at(-1)).toEqual({ ...anew, status: 'ERROR' });
+      await remember(directory, fakeIo(), 'submitted', one);
+    await remember(directory, fakeIo(), 'submitted', anew);
+    expect(readEntriesOf(directory, 'a', BASE_URL)).toEqual([entry(8), anew]);
+    await remember(directory, fakeIo(), 'checked', entry(7, { status: 'ERROR' }));
+    expect(readEntriesOf(directory, 'a', BASE_URL).at(-1)).toEqual({ ...anew, status: 'ERROR' });
   });
 
   it('stores the last 2000 requests, also of many that are written at the same time', async () => {
@@ -50,7 +51,7 @@ describe('the sync history', () => {
     writeFileSync(path.join(directory, 'sync-history.json'), JSON.stringify({ requests }));
     const io = impatientIo();
     const added = Array.from({ length: 10 }, (_, index) => `new ${index}`);
-    await Promise.all(added.map((id) => remember(directory, io, entry(id), 'submitted')));
+    await Promise.all(added.map((id) => remember(directory, io, 'submitted', entry(id))));
     expect([ids(directory).length, ids(directory)[0]]).toEqual([2_000, 15]);
     expect(ids(directory).slice(-10).sort()).toEqual(added);
   });
@@ -63,7 +64,7 @@ describe('the sync history', () => {
     );
     const file = path.join(directory, 'sync-history.json');
     writeFileSync(file, JSON.stringify({ requests }));
-    await remember(directory, fakeIo(), entry('last'), 'submitted');
+    await remember(directory, fakeIo(), 'submitted', entry('last'));
     expect(ids(directory)).toEqual(['last']);
   });
 
@@ -77,7 +78,7 @@ describe('the sync history', () => {
       writeFileSync(file, text);
       const error = expect.objectContaining({ code: 'config' });
       expect(() => ids(directory)).toThrow(error);
-      await expect(remember(directory, fakeIo(), entry(1), 'checked')).rejects.toEqual(error);
+      await expect(remember(directory, fakeIo(), 'checked', entry(1))).rejects.toEqual(error);
       expect(readFileSync(file, 'utf8')).toBe(text);
     }
   });

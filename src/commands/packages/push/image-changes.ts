@@ -7,7 +7,7 @@ import type { Row } from '../../../output/columns.ts';
 import { isSent, isSkipped } from '../../../upload/actions.ts';
 import type { PlannedPackage } from '../../../upload/plan.ts';
 import { counted } from '../../../words.ts';
-import { elementNames } from '../show-request.ts';
+import { namesOfImages } from '../sync/image-names.ts';
 
 type Packages = readonly PlannedPackage[];
 type Images = readonly Row[];
@@ -72,7 +72,7 @@ export function doubtsOf(
 ): Doubt[] {
   const namesOf = (change: ImageChange) =>
     packages.filter((each) => imageChange(each, before, after) === change).map(({ name }) => name);
-  const added = Array.isArray(request.added) ? elementNames(request.added) : [];
+  const added = Array.isArray(request.added) ? namesOfImages(request.added) : [];
   const missing = namesOf('missing');
   const lost = missing.filter((name) => !added.includes(name));
   const late = missing.filter((name) => added.includes(name));

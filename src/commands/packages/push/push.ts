@@ -19,10 +19,10 @@ import type { Output } from '../../../output/output.ts';
 import { describeBytes, describeDuration } from '../../../words.ts';
 import { IMAGE_COLUMNS, SHOWN_FIELDS } from '../../images/options.ts';
 import { openUploadStorage, UPLOAD_OPTIONS } from '../../upload-storage.ts';
-import { POLL_OPTIONS } from '../follow.ts';
 import { FILES, PackageBatch } from '../package-batch.ts';
-import { submittedOutput } from '../sync.ts';
-import { STRICT_OPTION, SUBMITTED_COLUMNS } from '../sync-columns.ts';
+import { STRICT_OPTION, SUBMITTED_COLUMNS } from '../sync/columns.ts';
+import { POLL_OPTIONS } from '../sync/follow.ts';
+import { submittedOutput } from '../sync/sync.ts';
 import { checkPackages, identityOf } from './check-packages.ts';
 import { pushChecked } from './push-checked.ts';
 

@@ -9,9 +9,9 @@ import type { Row } from '../../../output/columns.ts';
 import type { Output } from '../../../output/output.ts';
 import { isSent, isSkipped } from '../../../upload/actions.ts';
 import type { PlannedPackage, Transfer } from '../../../upload/plan.ts';
-import { follow, type POLL_OPTIONS } from '../follow.ts';
-import { submit, submittedResult } from '../sync.ts';
-import { describeProblems, failureOf, hasError, reportProblems } from '../sync-problems.ts';
+import { follow, type POLL_OPTIONS } from '../sync/follow.ts';
+import { describeProblems, failureOf, hasErrorOf, reportProblems } from '../sync/problems.ts';
+import { submit, submittedResult, wasSubmitted } from '../sync/sync.ts';
 import { doubtsOf, imageChange, judge, summaryOf } from './image-changes.ts';
 import type { syncedMark } from './synced-mark.ts';
 
@@ -62,7 +62,7 @@ export async function syncPushed(
   if (wait) await rememberSync(context, mark.begin(transfer.assertHeld), options);
   const submitted = await submitUnchanged(context, toSync, transfer);
   if (!wait) return submittedResult(context, output, submitted);
-  const request = await follow(context, submitted, options);
+  const request = await follow(context, { id: submitted.id, age: 0 }, options);
   const rules = { files: toSync.flatMap((each) => each.files.map(({ name }) => name)), strict };
   reportProblems(context, request, rules);
   const failure = failureOf(request, rules);
@@ -78,7 +78,13 @@ export async function syncPushed(
     const summary = summaryOf(packages, before, after);
     reportSynced(context, request, summary, warnings.length > 0);
   };
-  return { output, rows: imagesOf(toSync, after), afterwards, error, done: submitted.done };
+  return {
+    output,
+    rows: imagesOf(toSync, after),
+    afterwards,
+    error,
+    done: wasSubmitted(submitted.id),
+  };
 }
 
 /**
@@ -179,7 +185,7 @@ async function listWhenDone(
 ): Promise<readonly Row[]> {
   const { io, tell } = context;
   const { client } = await context.session();
-  const withoutErrors = packages.filter(({ files }) => !hasError(request, files));
+  const withoutErrors = packages.filter(({ files }) => !hasErrorOf(request, files));
   const isAwaited = (each: PlannedPackage, images: readonly Row[]) =>
     ['missing', 'stale'].includes(imageChange(each, before, images));
   tell({ kind: 'begin' });

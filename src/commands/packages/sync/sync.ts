@@ -1,17 +1,15 @@
 // imgctl sync: submits an image sync request, and follows it with --wait.
 
-import { command, GET_OPTION, option, type Parsed, SERVICE_CODES } from '../../cli/declare.ts';
-import type { Result } from '../../cli/result.ts';
-import type { Context } from '../../context.ts';
-import { ImgctlError } from '../../errors.ts';
-import { hint, imgctl } from '../../facts.ts';
-import { stringify } from '../../json.ts';
-import { column, namesOf } from '../../output/columns.ts';
-import type { Output, OutputOptions } from '../../output/output.ts';
-import { shorten } from '../../words.ts';
-import { follow, followHint } from './follow.ts';
-import { rememberRequest } from './history.ts';
-import { describeNames, requestResult } from './show-request.ts';
+import type { SubmittedSync, SyncId } from '../../../api/sync-requests.ts';
+import { command, GET_OPTION, option, type Parsed, SERVICE_CODES } from '../../../cli/declare.ts';
+import type { Result } from '../../../cli/result.ts';
+import type { Context } from '../../../context.ts';
+import { ImgctlError } from '../../../errors.ts';
+import { type Facts, hint, imgctl } from '../../../facts.ts';
+import { stringify } from '../../../json.ts';
+import { column, namesOf } from '../../../output/columns.ts';
+import type { Output, OutputOptions } from '../../../output/output.ts';
+import { shorten } from '../../../words.ts';
 import {
   implyingWait,
   STATUS_COLUMNS,
@@ -19,7 +17,12 @@ import {
   STRICT_OPTION,
   SUBMITTED_COLUMNS,
   WAIT_OPTIONS,
-} from './sync-columns.ts';
+} from './columns.ts';
+import { follow } from './follow.ts';
+import { rememberRequest } from './history.ts';
+import { describeImages } from './image-names.ts';
+import { followHint } from './read-request.ts';
+import { requestResult } from './request-result.ts';
 
 const WAIT_COLUMNS = STATUS_COLUMNS.filter(
   ({ name }) => !namesOf(SUBMITTED_COLUMNS).includes(name),
@@ -27,7 +30,7 @@ const WAIT_COLUMNS = STATUS_COLUMNS.filter(
 
 const DRY_RUN_COLUMNS = [
   column('method', 'string', 'with --dry-run: HTTP method of the request'),
-  column('images', 'array', 'with --dry-run: names of your images', { text: describeNames }),
+  column('images', 'array', 'with --dry-run: names of your images', { text: describeImages }),
 ];
 
 const OPTIONS = [
@@ -63,39 +66,41 @@ export const sync = command({
 
 async function run(context: Context, options: Parsed<typeof OPTIONS>): Promise<Result> {
   if (options.dryRun) return dryRun(context);
-  const output = options.wait
-    ? context.output(STATUS_COLUMNS, { ...options, ...STATUS_LAYOUT })
-    : submittedOutput(context, options);
-  const { tokens } = await context.session();
-  // Get the token first: then a failure below is a failure of the submit.
-  await tokens?.current();
-  const submitted = await submit(context);
-  if (!options.wait) return submittedResult(context, output, submitted);
-  const started = context.io.elapsed();
-  const request = await follow(context, submitted, options);
-  const result = requestResult(context, output, request, { ...options, started });
-  return { ...result, done: submitted.done };
+  return options.wait ? submitAndWait(context, options) : submitOnly(context, options);
 }
 
-/**
- * Submits a sync and remembers it. Returns the response, what `follow` needs, and what was done,
- * for an error if the output cannot be written.
- * @throws ImgctlError bad-answer: its id is unknown
- */
-export async function submit(context: Context) {
-  const { client } = await context.session();
-  const submitted = await client.submitSync();
-  const { id, response } = submitted;
+async function submitOnly(context: Context, options: OutputOptions): Promise<Result> {
+  const output = submittedOutput(context, options);
+  return submittedResult(context, output, await submit(context));
+}
+
+async function submitAndWait(context: Context, options: Parsed<typeof OPTIONS>): Promise<Result> {
+  const output = context.output(STATUS_COLUMNS, { ...options, ...STATUS_LAYOUT });
+  const { id } = await submit(context);
+  const started = context.io.elapsed();
+  const request = await follow(context, { id, age: 0 }, options);
+  const result = requestResult(context, output, request, options.strict, started);
+  return { ...result, done: wasSubmitted(id) };
+}
+
+interface Submitted extends SubmittedSync {
+  readonly id: SyncId;
+}
+
+/** Submits a sync and remembers it. @throws ImgctlError bad-answer: its id is unknown */
+export async function submit(context: Context): Promise<Submitted> {
+  const { client, tokens } = await context.session();
+  // Get the token first: then a failure below is a failure of the submit.
+  await tokens?.current();
+  const { id, ...submitted } = await client.submitSync();
   if (id === undefined) {
-    const body = shorten(stringify(response), 500);
+    const body = shorten(stringify(submitted.response), 500);
     throw new ImgctlError('bad-answer', `the sync was submitted, but its id is unknown: ${body}`, {
       facts: { kind: 'sync-unknown' },
     });
   }
-  await rememberRequest(context, id, { status: submitted.status }, 'submitted');
-  const show = imgctl('sync-status', `${id}`);
-  const done = hint`sync ${`${id}`} was submitted; follow it with: ${show}`;
-  return { ...submitted, id, isStored: true, age: 0, done };
+  await rememberRequest(context, 'submitted', { id, status: submitted.status });
+  return { ...submitted, id };
 }
 
 export function submittedOutput(context: Context, options: Pick<OutputOptions, 'get'>): Output {
@@ -106,15 +111,20 @@ export function submittedOutput(context: Context, options: Pick<OutputOptions, '
 export async function submittedResult(
   context: Context,
   output: Output,
-  submitted: Awaited<ReturnType<typeof submit>>,
+  submitted: Submitted,
 ): Promise<Result> {
   const { baseUrl } = await context.session();
-  const { id, status, message, response, done } = submitted;
-  const url = `${baseUrl}/v2/request/image_sync/${id}`;
-  const record = { id, status: status ?? null, url, message: message ?? null, response };
+  const { id, status = null, message = null, response } = submitted;
+  const record = { id, status, url: `${baseUrl}/v2/request/image_sync/${id}`, message, response };
   const success = { message: `Sync request ${id} submitted`, hint: followHint(id) };
   const afterwards = () => context.tell({ kind: 'success', ...success });
-  return { output, rows: [record], isOne: true, afterwards, done };
+  return { output, rows: [record], isOne: true, afterwards, done: wasSubmitted(id) };
+}
+
+/** What was done, for an error if the output cannot be written. */
+export function wasSubmitted(id: SyncId): Facts {
+  const show = imgctl('sync-status', `${id}`);
+  return hint`sync ${`${id}`} was submitted; follow it with: ${show}`;
 }
 
 async function dryRun(context: Context): Promise<Result> {

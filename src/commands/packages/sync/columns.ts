@@ -1,11 +1,12 @@
 // The options and columns that sync, sync-status and push share.
 
-import type { OptionDeclaration } from '../../cli/command-types.ts';
-import { option } from '../../cli/declare.ts';
-import { column } from '../../output/columns.ts';
-import type { OutputOptions } from '../../output/output.ts';
+import type { OptionDeclaration } from '../../../cli/command-types.ts';
+import { option } from '../../../cli/declare.ts';
+import { column } from '../../../output/columns.ts';
+import type { OutputOptions } from '../../../output/output.ts';
 import { POLL_OPTIONS } from './follow.ts';
-import { describeNames, describeState } from './show-request.ts';
+import { describeImages } from './image-names.ts';
+import { describeState } from './problems.ts';
 
 export function implyingWait<Declared extends OptionDeclaration>(declared: Declared) {
   const description = `${declared.description}; implies --wait`;
@@ -33,7 +34,7 @@ export const SUBMITTED_COLUMNS = [
 ];
 
 /** Older services send null for no images. */
-const AS_NAMES = { text: describeNames, nullIsEmpty: true };
+const AS_NAMES = { text: describeImages, nullIsEmpty: true };
 export const AS_TIME = { isTime: true };
 
 /** Columns of a sync request that was read. */

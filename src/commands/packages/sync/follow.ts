@@ -1,0 +1,187 @@
+// Follows a sync request until it finishes.
+
+import type { SyncId, SyncRequest } from '../../../api/sync-requests.ts';
+import { option, type Parsed } from '../../../cli/declare.ts';
+import { duration, parseDuration, type Value } from '../../../config/values.ts';
+import type { Context } from '../../../context.ts';
+import { ImgctlError } from '../../../errors.ts';
+import { hint, imgctl } from '../../../facts.ts';
+import { stringify } from '../../../json.ts';
+import { describeDuration, shorten } from '../../../words.ts';
+import { rememberRequest } from './history.ts';
+import { followHint, isRecent, readRequest } from './read-request.ts';
+
+/** Milliseconds between two checks. */
+const MIN_INTERVAL = 500;
+const FIRST_INTERVAL = 2_000;
+const MAX_INTERVAL = 15_000;
+/** Milliseconds that the last check may take, even beyond the limit. */
+const LAST_CHECK = 2_000;
+
+const POLL_INTERVAL: Value<number> = {
+  parse(text, name) {
+    const milliseconds = parseDuration(text, name);
+    if (milliseconds >= MIN_INTERVAL) return milliseconds;
+    throw new ImgctlError('usage', `${name} must be at least ${MIN_INTERVAL}ms (got ${text})`);
+  },
+};
+
+export const POLL_OPTIONS = [
+  option('--poll-interval <duration>', 'check this often (2s, slowing to 15s)', {
+    value: POLL_INTERVAL,
+  }),
+  option('--wait-timeout <duration>', 'stop waiting after this time and exit with 7', {
+    default: '1h',
+    value: duration(),
+  }),
+] as const;
+
+/** A sync request, and what the history of this machine says of it. */
+interface KnownRequest {
+  readonly id: SyncId;
+  /** Milliseconds since the service accepted or showed it; undefined if the history lacks it. */
+  readonly age: number | undefined;
+}
+
+/**
+ * Checks the status until the request finishes, and remembers it at the end of the wait.
+ * @throws ImgctlError still-waiting, interrupted or a lasting failure, with the command to go on
+ */
+export async function follow(
+  context: Context,
+  known: KnownRequest,
+  options: Parsed<typeof POLL_OPTIONS>,
+): Promise<SyncRequest> {
+  const { tell } = context;
+  const { id, age } = known;
+  let last: SyncRequest | undefined;
+  tell({ kind: 'begin' });
+  try {
+    for await (const request of poll(context, known, options)) last = request;
+  } catch (error) {
+    throw error instanceof ImgctlError ? withResume(id, error) : error;
+  } finally {
+    await tell({ kind: 'end' });
+    if (last && age !== undefined) await rememberRequest(context, 'checked', last);
+  }
+  if (last && last.state !== 'waiting') return last;
+  throw stillWaiting(id, last, options.waitTimeout);
+}
+
+/**
+ * Checks a request again and again, and yields what it reads. The end:
+ *
+ *     the request has finished                     | it was yielded last
+ *     the time is over                             | what was yielded last still waits
+ *     an error that will not pass, or an interrupt | it is thrown
+ *     a 429 for longer than the time that is left  | it is thrown: it says when to come back
+ */
+async function* poll(
+  context: Context,
+  { id, age = Infinity }: KnownRequest,
+  { pollInterval, waitTimeout }: Parsed<typeof POLL_OPTIONS>,
+): AsyncGenerator<SyncRequest, void, void> {
+  const { io } = context;
+  const started = io.elapsed();
+  const left = () => started + waitTimeout - io.elapsed();
+  let exists = isRecent(age);
+  /** When the service last accepted or showed the request, on the clock of `elapsed`. */
+  let seenAt = started - age;
+  let interval = pollInterval ?? FIRST_INTERVAL;
+  for (;;) {
+    let pause = interval;
+    const checked = await check(context, id, exists, Math.max(left(), LAST_CHECK));
+    if (checked === 'too late') break;
+    if (checked instanceof ImgctlError) {
+      const mayAppear = isRecent(io.elapsed() - seenAt);
+      const { retryAfter = 0 } = checked;
+      const isBeyondWait = retryAfter > 0 && retryAfter >= left();
+      if (isBeyondWait || !mayPass(checked, mayAppear)) throw checked;
+      pause = Math.max(interval, retryAfter);
+      reportRetry(context, id, checked, pause);
+    } else {
+      exists = true;
+      seenAt = io.elapsed();
+      reportState(context, checked, started);
+      yield checked;
+      if (checked.state !== 'waiting') return;
+    }
+    if (left() <= 0) break;
+    await io.sleep(Math.min(pause, left()), io.signal);
+    if (pollInterval === undefined) interval = Math.min(interval * 1.5, MAX_INTERVAL);
+  }
+  // An interrupt during the last check counts more than the end of the time.
+  io.signal.throwIfAborted();
+}
+
+/** Reads the request once. @param time milliseconds after which it is too late */
+async function check(
+  context: Context,
+  id: SyncId,
+  exists: boolean,
+  time: number,
+): Promise<SyncRequest | ImgctlError | 'too late'> {
+  const deadline = AbortSignal.timeout(time);
+  try {
+    return await readRequest(context, id, exists, deadline);
+  } catch (error) {
+    if (deadline.aborted) return 'too late';
+    if (error instanceof ImgctlError) return error;
+    throw error;
+  }
+}
+
+const TRANSIENT = ['unreachable', 'timeout', 'locked', 'server-error', 'bad-answer', 'proxy'];
+
+/** True if a later check may succeed. @param mayAppear if a 404 may be too early */
+function mayPass({ code, retryAfter }: ImgctlError, mayAppear: boolean): boolean {
+  if (code === 'not-found') return mayAppear;
+  // Without a time, it is the limit of token requests.
+  if (code === 'rate-limited') return retryAfter !== undefined;
+  return TRANSIENT.includes(code);
+}
+
+/** @param started when the wait began */
+function reportState({ io, tell }: Context, request: SyncRequest, started: number): void {
+  const { id, status } = request;
+  const state = status ?? describeStatus(request);
+  const text = `sync ${id}: ${state}`;
+  const describe = () => {
+    const waited = io.elapsed() - started;
+    const time = describeDuration(waited);
+    return waited < 30_000 ? `${text} ${time}` : `sync ${id}: still ${state} after ${time}`;
+  };
+  tell({ kind: 'progress', text, describe });
+}
+
+/** @param pause milliseconds until the next check */
+function reportRetry({ io, tell }: Context, id: SyncId, error: ImgctlError, pause: number): void {
+  const { code, status, message } = error;
+  const failing = status ? `still failing (${status})` : message;
+  const what = `sync ${id}: ${code === 'not-found' ? 'not found yet' : failing}`;
+  const nextAt = io.elapsed() + pause;
+  const describe = () => `${what}; next try in ${describeDuration(nextAt - io.elapsed())}`;
+  tell({ kind: 'progress', text: `${what}; retrying`, describe });
+}
+
+/** Adds to the error of a wait that the service goes on, and the command that resumes. */
+function withResume(id: SyncId, error: ImgctlError): ImgctlError {
+  // It says so itself, if the request exists.
+  if (error.code === 'not-found') return error;
+  const resume = followHint(id);
+  const message = `${error.message}; sync request ${id} continues`;
+  const facts = error.facts ? hint`${error.facts}; then ${resume}` : resume;
+  return error.with({ message, facts });
+}
+
+function stillWaiting(id: SyncId, last: SyncRequest | undefined, waitTimeout: number): ImgctlError {
+  const within = waitTimeout < 1_000 ? `${waitTimeout} ms` : describeDuration(waitTimeout);
+  const status = last ? describeStatus(last) : 'status: unknown';
+  const message = `sync request ${id} did not finish within ${within} (${status})`;
+  const resume = hint`keep waiting with: ${imgctl('sync-status', `${id}`, '--wait')}`;
+  return new ImgctlError('still-waiting', message, { facts: resume });
+}
+
+function describeStatus({ status, response }: SyncRequest): string {
+  return status ? `status: ${status}` : `no status in ${shorten(stringify(response), 200)}`;
+}

@@ -1,0 +1,149 @@
+// The history of sync requests submitted from this machine, in a file, the newest last.
+
+import path from 'node:path';
+import type { SyncRequest } from '../../../api/sync-requests.ts';
+import { requireBaseUrl } from '../../../config/addresses.ts';
+import { findPaths } from '../../../config/paths.ts';
+import type { Context } from '../../../context.ts';
+import { errorReason, ImgctlError, permissionAdvice } from '../../../errors.ts';
+import { advice } from '../../../facts.ts';
+import { MAX_FILE_SIZE, readJsonFile, writeJsonFile } from '../../../files/atomic-file.ts';
+import { withMutex } from '../../../files/mutex.ts';
+import type { Io } from '../../../io.ts';
+import type { JsonObject } from '../../../json.ts';
+import { namesOfImages } from './image-names.ts';
+
+export interface HistoryEntry {
+  readonly profile: string;
+  readonly base_url: string;
+  readonly id: number | string;
+  /** ISO 8601, UTC. */
+  readonly submitted_on: string;
+  /** When the status was read: ISO 8601, UTC. */
+  readonly checked_on: string;
+  readonly status: string | null;
+  /** How many errors it had then; undefined if the service did not say. */
+  readonly errors?: number | undefined;
+  /** Names of the images that it added, or how many; undefined if the service did not say. */
+  readonly added?: readonly string[] | number | undefined;
+  /** The images that it deleted, in the same form. */
+  readonly deleted?: readonly string[] | number | undefined;
+}
+
+const FILE = 'sync-history.json';
+const MAX_ENTRIES = 2_000;
+/** Milliseconds. */
+const MUTEX_PATIENCE = 10_000;
+/** Images of a request that are stored by name; more are only counted. */
+const MAX_NAMES = 20;
+
+/**
+ * Returns the requests of this profile at its base URL, oldest first.
+ * @throws ImgctlError config: no base URL, or the history is unreadable
+ */
+export function readHistory({ io, settings }: Pick<Context, 'io' | 'settings'>): HistoryEntry[] {
+  requireBaseUrl(settings);
+  const { profile, baseUrl } = settings.account;
+  return readEntriesOf(findPaths(io).state, profile, baseUrl);
+}
+
+/** @param directory of the history; without one, there is none */
+export function readEntriesOf(directory: string | undefined, profile: string, baseUrl: string) {
+  if (directory === undefined) return [];
+  const entries = readEntries(path.join(directory, FILE));
+  return entries.filter((entry) => entry.profile === profile && entry.base_url === baseUrl);
+}
+
+function readEntries(file: string): HistoryEntry[] {
+  try {
+    const { requests } = readJsonFile(file) ?? {};
+    return Array.isArray(requests) ? requests.filter(isEntry) : [];
+  } catch (error) {
+    throw new ImgctlError('config', `cannot read the history ${file}: ${errorReason(error)}`, {
+      facts: permissionAdvice(error, file) ?? advice('move it elsewhere; it is not overwritten'),
+    });
+  }
+}
+
+function isEntry(entry: unknown): entry is HistoryEntry {
+  const { profile, base_url, id, submitted_on, checked_on, status }: JsonObject = Object(entry);
+  const hasId = typeof id === 'number' || typeof id === 'string';
+  const hasStatus = status === null || typeof status === 'string';
+  const texts = [profile, base_url, submitted_on, checked_on];
+  return hasId && hasStatus && texts.every((text) => typeof text === 'string');
+}
+
+type Event = 'submitted' | 'checked';
+
+/** Remembers what the service says of a request now. A failure is only a warning. */
+export async function rememberRequest(
+  context: Context,
+  event: Event,
+  request: Pick<SyncRequest, 'id' | 'status'> & Partial<SyncRequest>,
+): Promise<void> {
+  const { io, tell } = context;
+  const { account, files } = await context.session();
+  const now = new Date(io.now()).toISOString();
+  const entry = {
+    profile: account.profile,
+    base_url: account.baseUrl,
+    id: request.id,
+    submitted_on: now,
+    checked_on: now,
+    status: request.status ?? null,
+    errors: request.errors?.length,
+    added: namesOrCount(request.added),
+    deleted: namesOrCount(request.deleted),
+  };
+  const remembering = remember(findPaths(io).state, io, event, entry);
+  await remembering.catch((error: unknown) => {
+    // If the token could not be stored either, a warning has already said so.
+    if (files.writeFailed) return;
+    const known = error instanceof ImgctlError ? error : undefined;
+    const message = known?.message ?? `cannot store the sync history: ${errorReason(error)}`;
+    tell({ kind: 'warning', message, hint: known?.facts });
+  });
+}
+
+function namesOrCount(images: SyncRequest['added']): HistoryEntry['added'] {
+  if (!Array.isArray(images)) return typeof images === 'number' ? images : undefined;
+  return images.length > MAX_NAMES ? images.length : namesOfImages(images);
+}
+
+/**
+ * Stores an entry:
+ *
+ *     submitted | as the last one. An older one with its id is removed: the service began anew
+ *     checked   | in place of the one with its id, which keeps id and submit; if there is one
+ *
+ * @throws ImgctlError config (unreadable: it is not overwritten), locked
+ */
+export async function remember(
+  directory: string | undefined,
+  io: Io,
+  event: Event,
+  entry: HistoryEntry,
+): Promise<void> {
+  if (directory === undefined) return;
+  const file = path.join(directory, FILE);
+  const keyOf = ({ profile, base_url, id }: HistoryEntry) => [profile, base_url, id].join('\0');
+  const isSame = (each: HistoryEntry) => keyOf(each) === keyOf(entry);
+  const withEntry = (entries: readonly HistoryEntry[]) => {
+    if (event === 'submitted') return [...entries.filter((each) => !isSame(each)), entry];
+    return entries.map((each) => {
+      return isSame(each) ? { ...entry, id: each.id, submitted_on: each.submitted_on } : each;
+    });
+  };
+  await withMutex(file, MUTEX_PATIENCE, io, async (assertHeld) => {
+    const requests = withinLimits(withEntry(readEntries(file)));
+    await writeJsonFile(file, { requests }, { assertHeld });
+  });
+}
+
+/** Returns the entries without the oldest ones, if they are too many or too large for a file. */
+function withinLimits(entries: readonly HistoryEntry[]): HistoryEntry[] {
+  const requests = entries.slice(-MAX_ENTRIES);
+  const sizeOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value, null, 2));
+  while (sizeOf({ requests }) >= MAX_FILE_SIZE) requests.shift();
+  return requests;
+}

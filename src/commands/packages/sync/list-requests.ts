@@ -1,0 +1,67 @@
+// sync-status --list: the requests submitted from this machine, as last checked.
+
+import type { Result } from '../../../cli/result.ts';
+import type { Context } from '../../../context.ts';
+import { hint, imgctl } from '../../../facts.ts';
+import { column } from '../../../output/columns.ts';
+import type { OutputOptions } from '../../../output/output.ts';
+import { formatTimestamp } from '../../../query/time-format.ts';
+import { AS_TIME, STATUS_COLUMNS } from './columns.ts';
+import { readHistory } from './history.ts';
+
+export const NO_REQUESTS = 'this profile has submitted no sync request from this machine';
+export const SUBMIT = hint`submit one with: ${imgctl('sync')}`;
+
+/** Columns that only --list has. */
+export const LIST_ONLY = [
+  column('submitted_on', 'string', 'with --list: when submitted, in UTC (ISO 8601)', AS_TIME),
+  column('checked', 'string', 'with --list: when last checked, in UTC (ISO 8601)', {
+    ...AS_TIME,
+    text: (time, now) => formatTimestamp(`${time}`, 'age', now),
+    hides: 1,
+  }),
+  column('base_url', 'string', 'with --list: address of the service'),
+];
+
+/** The errors of a request that is read; in the list, their number. */
+export const ERRORS = column(
+  'errors',
+  'array, number or null',
+  'reported errors; with --list, how many',
+);
+
+/** Columns of a request that is read which the list has too, besides `errors`. */
+const SHARED = ['id', 'status', 'state', 'added', 'deleted'];
+
+const COLUMNS = [
+  ...STATUS_COLUMNS.filter(({ name }) => SHARED.includes(name)),
+  ERRORS,
+  ...LIST_ONLY,
+];
+
+/** Lists the requests of this profile, the newest first. */
+export async function listRequests(context: Context, options: OutputOptions): Promise<Result> {
+  const output = context.output(COLUMNS, {
+    ...options,
+    shown: ['id', 'state', 'submitted_on', 'checked', 'added', 'deleted'],
+    cells: ['id', 'status', 'state', 'submitted_on', 'checked', 'errors', 'added', 'deleted'],
+  });
+  const { syncState } = await import('../../../api/sync-requests.ts');
+  const newestFirst = readHistory(context).reverse();
+  const rows = newestFirst.map((entry) => {
+    const { id, status, added = null, deleted = null, errors = null, submitted_on } = entry;
+    const { checked_on: checked, base_url } = entry;
+    const state = syncState(status ?? undefined);
+    return { id, status, state, added, deleted, errors, submitted_on, checked, base_url };
+  });
+  const waiting = rows.filter(({ state }) => state === 'waiting').map(({ id }) => id);
+  const afterwards = () => {
+    if (!output.isTable) return;
+    if (rows.length === 0) context.tell({ kind: 'note', message: NO_REQUESTS, hint: SUBMIT });
+    if (waiting.length === 0) return;
+    const check = hint`check with: ${imgctl('sync-status', `${waiting[0]}`)}`;
+    const message = `waiting when last checked: ${waiting.join(', ')}`;
+    context.tell({ kind: 'note', message, hint: check });
+  };
+  return { output, rows, afterwards };
+}

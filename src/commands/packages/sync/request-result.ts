@@ -1,0 +1,61 @@
+// The result of a command that has read a sync request: its record, problems and failure.
+
+import type { SyncRequest } from '../../../api/sync-requests.ts';
+import type { Result } from '../../../cli/result.ts';
+import type { Context } from '../../../context.ts';
+import { stringify } from '../../../json.ts';
+import type { Output } from '../../../output/output.ts';
+import { describeDuration, shorten } from '../../../words.ts';
+import { describeImages } from './image-names.ts';
+import { describeProblems, failureOf, reportProblems } from './problems.ts';
+
+const MAX_RECORD = 1_000;
+
+/** @param waitedSince when a wait for the request began, on the clock of `elapsed` */
+export function requestResult(
+  context: Context,
+  output: Output,
+  request: SyncRequest,
+  strict = false,
+  waitedSince?: number,
+): Result {
+  // --get prints null as an empty list, and of what is missing it says so.
+  const missing = output.shape.kind === 'values' ? undefined : null;
+  const { id, status = null, state, added = missing, deleted = missing } = request;
+  const { errors, warnings, createdOn: created_on, updatedOn: updated_on, response } = request;
+  const outcome = { id, status, state, added, deleted, errors, warnings };
+  const record = { ...outcome, created_on, updated_on, response };
+  const error = failureOf(request, { strict });
+  const waited = waitedSince === undefined ? undefined : context.io.elapsed() - waitedSince;
+  const afterwards = () => {
+    reportUnshown(context, output, request, strict);
+    if (error === undefined && waited !== undefined) reportSuccess(context, request, waited);
+  };
+  return { output, rows: [record], isOne: true, afterwards, error };
+}
+
+/** Reports the problems that the output does not show, or what was sent instead of a reason. */
+function reportUnshown(context: Context, output: Output, request: SyncRequest, strict: boolean) {
+  const { id, state, response } = request;
+  const errors = output.shows('errors') ? [] : request.errors;
+  const warnings = output.shows('warnings') ? [] : request.warnings;
+  reportProblems(context, { id, errors, warnings }, { strict });
+  const hasReason = (request.errors ?? []).length > 0 || output.shows('response');
+  if (state !== 'failed' || hasReason) return;
+  const text = shorten(stringify(response), MAX_RECORD);
+  context.tell({ kind: 'failure', message: `sync ${id} gives no reason: ${text}` });
+}
+
+/** Reports `sync 41 succeeded in 40 s: added a.ova; deleted 2`. @param waited milliseconds */
+function reportSuccess({ tell }: Context, request: SyncRequest, waited: number): void {
+  const { id, state } = request;
+  const problems = describeProblems(request);
+  const time = waited < 1_000 ? '' : ` in ${describeDuration(waited)}`;
+  const how = problems ? ` with ${problems}` : time;
+  const changes = (['added', 'deleted'] as const).flatMap((change) => {
+    const images = describeImages(request[change]);
+    return images && images !== 'none' ? [`${change} ${images}`] : [];
+  });
+  const message = `sync ${id} ${state}${how}: ${changes.join('; ') || 'nothing changed'}`;
+  tell({ kind: 'success', message, elsewhere: null, hasWarnings: problems !== undefined });
+}
