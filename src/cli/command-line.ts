@@ -1,15 +1,16 @@
 // Decides between a command line as typed (typed.ts) and as commander reads it (commander-tree.ts).
 
-import { CommanderError } from 'commander';
+import type { CommanderError } from 'commander';
 import { version } from '../../package.json';
 import { incompatible } from '../choices.ts';
 import type { Context, RunOptions } from '../context.ts';
-import { attempt } from '../errors.ts';
+import type { ImgctlError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import type { CommandDeclaration, OptionDeclaration, PromisedResult } from './command-types.ts';
 import { type CommanderOutcome, CommandTree, type GlobalValues } from './commander-tree.ts';
 import { HELP_OPTION, VERSION_OPTION } from './global-options.ts';
-import { checkTyped, readTyped, type TypedLine } from './typed.ts';
+import { readTyped, type TypedLine } from './typed.ts';
+import { findMisreading } from './typed-checks.ts';
 
 /** What a command line asks for. */
 export interface CommandLine extends RunOptions {
@@ -19,7 +20,7 @@ export interface CommandLine extends RunOptions {
 
 /** What the line leads to. A misuse gets its message in usage-error.ts. */
 type LineOutcome =
-  | CommanderOutcome
+  | Exclude<CommanderOutcome, { kind: 'stop' }>
   | { readonly kind: 'version' | 'help' }
   | { readonly kind: 'misuse'; readonly stop: CommanderError | undefined };
 
@@ -30,21 +31,20 @@ export function readCommandLine(
   { env, cwd }: Pick<Io, 'env' | 'cwd'>,
 ): CommandLine {
   const typed = readTyped(commands, argv);
-  const { error: misread } = attempt(() => checkTyped(typed, cwd));
   const tree = new CommandTree(commands, argv, env);
   const parsed = tree.parse();
   // Even a failed parse has read the options before the error, such as --json.
   const { options, given } = tree.globals();
-  const outcome = outcomeOf(typed, misread, parsed, options);
+  const outcome = outcomeOf(typed, findMisreading(typed, cwd), parsed, options);
   if (outcome.kind !== 'run') {
     return { ...options, given, act: (context) => answer(context, outcome, typed, tree) };
   }
-  const { needsNoSettings, run, own, words } = outcome;
+  const { needsNoSettings, run, own, args } = outcome;
   return {
     ...options,
     given: new Map([...given, ...own.given]),
     needsNoSettings,
-    act: (context) => run(context, own.options, ...words),
+    act: (context) => run(context, own.options, ...args),
   };
 }
 
@@ -55,6 +55,7 @@ export function readCommandLine(
  *     images list -n x --version         version
  *     images list --bogus -h, help list  help; also images, which is a group
  *     images list --bogus -n x           misuse: unknown option
+ *     images list -n --json 5            misuse: commander would read -n 5
  *     imags list, images lock add        misuse: what commander says
  *     images list -n x                   error: of the value
  *     images list --json -o csv          error: two formats
@@ -62,21 +63,19 @@ export function readCommandLine(
  */
 function outcomeOf(
   typed: TypedLine,
-  misread: unknown,
+  misreading: ImgctlError | undefined,
   parsed: CommanderOutcome,
   { json, output }: GlobalValues,
 ): LineOutcome {
   const isTyped = (each: OptionDeclaration) => typed.words.some(({ option }) => option === each);
-  const error = parsed.kind === 'error' ? parsed.error : undefined;
-  const stop = error instanceof CommanderError ? error : undefined;
-  if (misread) return { kind: 'error', error: misread };
-  // Commander takes it for a flag even where another option wants a value.
-  const isVersion = isTyped(VERSION_OPTION) || stop?.code === 'commander.version';
-  if (isVersion) return { kind: 'version' };
+  if (misreading) return { kind: 'error', error: misreading };
+  if (isTyped(VERSION_OPTION)) return { kind: 'version' };
+  const stop = parsed.kind === 'stop' ? parsed.stop : undefined;
   if (isTyped(HELP_OPTION) || typed.path[0] === 'help' || stop?.code === 'commander.help') {
     return { kind: 'help' };
   }
-  if (stop || typed.unknown) return { kind: 'misuse', stop };
+  if (typed.unknown || typed.withoutValue) return { kind: 'misuse', stop };
+  if (parsed.kind === 'stop') return { kind: 'misuse', stop };
   if (parsed.kind === 'run' && json && output !== undefined && output !== 'json') {
     return { kind: 'error', error: incompatible('--json', `--output ${output}`) };
   }
@@ -95,7 +94,7 @@ async function answer(
       return context.console.print(`${version}\n`);
     case 'help': {
       const { showPage } = await import('./help-page.ts');
-      return showPage(context, tree, pageAsked(typed));
+      return showPage(context, tree, pageNames(typed));
     }
     case 'misuse': {
       const { usageError } = await import('./usage-error.ts');
@@ -107,12 +106,16 @@ async function answer(
 }
 
 /**
- * Returns the names of the page: `images list` for `images list -h` and `help images list`,
- * `images` for `images help`, none for the page of imgctl. Behind a group, any word is a name: help
- * has an error for one that is no command.
+ * Returns the names of the page of help:
+ *
+ *     images list -h, help images list  images list
+ *     images -h, images help            images
+ *     images lst -h                     images lst: help has an error for what is no command
+ *     images --bogus lst -h             images: lst may be a secret, the value of --bogus
+ *     help, -h                          none: the page of imgctl
+ *     help -h, help help                help
  */
-function pageAsked({ path, args, command, words, unknown }: TypedLine): readonly string[] {
-  // The value of an unknown option may be a secret, and is among the arguments.
+function pageNames({ path, args, command, words, unknown }: TypedLine): readonly string[] {
   const names = command.subcommands && !unknown ? [...path, ...args] : path;
   if (names[0] !== 'help') return names.filter((name) => name !== 'help');
   const isOfHelp = names.length === 1 && words.some(({ option }) => option === HELP_OPTION);

@@ -52,7 +52,7 @@ export interface OptionDeclaration {
 /** The group of commands that the overview does not list. */
 export const UNLISTED = '';
 
-/** What a command returns; nothing if it prints nothing. */
+/** What a command returns: the promise of a result, or of nothing if it prints nothing. */
 export type PromisedResult = Promise<Result | undefined> | Promise<void>;
 
 /** A command, or a group of commands. */
@@ -87,6 +87,17 @@ export interface CommandDeclaration {
   readonly subcommands?: readonly CommandDeclaration[];
 }
 
+/** Returns imgctl itself, the group of these commands. */
+export function rootOf(subcommands: readonly CommandDeclaration[]): CommandDeclaration {
+  return {
+    name: 'imgctl',
+    summary: '',
+    description: ['Lists, checks and uploads the OVA and OVF images of a deployment service.'],
+    examples: ['imgctl login', 'imgctl images latest ubuntu server', 'imgctl push appliance.ova'],
+    subcommands,
+  };
+}
+
 /** Returns the flags, and the description with the default in brackets. */
 export function optionTerm(option: OptionDeclaration): [flags: string, meaning: string] {
   const { flags, description, default: value } = option;
@@ -107,13 +118,20 @@ export function argumentTerm({ name, required, variadic }: ArgumentDeclaration):
 }
 
 /** `['-o', '--output']` */
-export function flagsOf({ flags }: Pick<OptionDeclaration, 'flags'>): readonly string[] {
+export function flagsOf({ flags }: OptionDeclaration): readonly string[] {
   return (flags.split(' <')[0] ?? '').split(', ');
 }
 
 /** `--output` */
 export function longFlag(option: OptionDeclaration): string {
   return flagsOf(option).at(-1) ?? '';
+}
+
+export function findOption(
+  options: readonly OptionDeclaration[],
+  flag: string,
+): OptionDeclaration | undefined {
+  return options.find((each) => flagsOf(each).includes(flag));
 }
 
 /** All names that a command can be typed with. */
@@ -123,13 +141,13 @@ export function commandNames(declaration: CommandDeclaration): readonly string[]
 }
 
 export function findSubcommand(
-  { subcommands = [] }: Partial<CommandDeclaration>,
+  { subcommands = [] }: CommandDeclaration,
   name: string,
 ): CommandDeclaration | undefined {
   return subcommands.find((each) => commandNames(each).includes(name));
 }
 
 /** True if the command searches images for words. */
-export function takesSearchWords(command: Partial<CommandDeclaration>): boolean {
+export function takesSearchWords(command: CommandDeclaration): boolean {
   return command.arguments?.some(({ name }) => name === 'text') ?? false;
 }

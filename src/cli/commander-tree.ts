@@ -1,6 +1,6 @@
 // What commander makes of a command line: the command, its options, and the settings they give.
 
-import { Argument, Command, Option } from 'commander';
+import { Argument, Command, CommanderError, Option } from 'commander';
 import { version } from '../../package.json';
 import type { SettingKey } from '../config/definitions.ts';
 import { Given } from '../config/settings.ts';
@@ -18,16 +18,18 @@ import { defaultOf, optionName, type Parsed } from './option-values.ts';
 
 type Env = Io['env'];
 
-/** The command that commander has found, or why it has stopped: in most cases a CommanderError. */
+/** What commander makes of a line: the command that runs, or why it has stopped. */
 export type CommanderOutcome =
   | {
       readonly kind: 'run';
-      readonly needsNoSettings: boolean | undefined;
       readonly run: NonNullable<CommandDeclaration['run']>;
+      readonly needsNoSettings: boolean | undefined;
       readonly own: ReturnType<typeof valuesOf>;
       /** The arguments as `run` receives them. */
-      readonly words: readonly unknown[];
+      readonly args: readonly unknown[];
     }
+  | { readonly kind: 'stop'; readonly stop: CommanderError }
+  /** A value is invalid. */
   | { readonly kind: 'error'; readonly error: unknown };
 
 export type GlobalValues = Parsed<typeof GLOBAL_OPTIONS>;
@@ -38,7 +40,7 @@ export class CommandTree {
   readonly commands: readonly CommandDeclaration[];
   readonly #argv: readonly string[];
   readonly #env: Env;
-  /** What commander calls back with. */
+  /** Set by the action of the command that commander finds. */
   #outcome: CommanderOutcome = { kind: 'error', error: new Error('commander found no command') };
 
   constructor(commands: readonly CommandDeclaration[], argv: readonly string[], env: Env) {
@@ -46,14 +48,16 @@ export class CommandTree {
     this.#argv = argv;
     this.#env = env;
     this.root = rootCommand(env);
-    this.#declare(this.root, { subcommands: commands });
+    this.#addCommands(this.root, commands);
   }
 
   parse(): CommanderOutcome {
     try {
       this.root.parse(this.#argv, { from: 'user' });
     } catch (error) {
-      return { kind: 'error', error };
+      return error instanceof CommanderError
+        ? { kind: 'stop', stop: error }
+        : { kind: 'error', error };
     }
     return this.#outcome;
   }
@@ -67,38 +71,36 @@ export class CommandTree {
     return { options, given };
   }
 
-  #declare(command: Command, declaration: Partial<CommandDeclaration>): void {
-    const { subcommands, run } = declaration;
-    command.exitOverride();
-    for (const each of declaration.arguments ?? []) {
-      command.addArgument(new Argument(argumentTerm(each), each.description));
-    }
-    for (const each of declaration.options ?? []) command.addOption(optionOf(each, this.#env));
-    for (const each of subcommands ?? []) {
-      const below = addCommand(command, each);
+  /** Adds what help lists; of the commands that the line names, all that is declared. */
+  #addCommands(parent: Command, declarations: readonly CommandDeclaration[]): void {
+    for (const declaration of declarations) {
+      const { name, summary, group, hidden = false } = declaration;
+      const [, ...others] = commandNames(declaration);
+      const command = parent.command(name, { hidden }).aliases(others).summary(summary);
+      if (group) command.helpGroup(`${group}:`);
       // To declare the others would take time.
-      const isNamed = commandNames(each).some((name) => this.#argv.includes(name));
-      if (isNamed) this.#declare(below, each);
+      const isNamed = [name, ...others].some((each) => this.#argv.includes(each));
+      if (isNamed) this.#declare(command, declaration);
     }
-    if (run) {
-      command.action(() => {
-        const { needsNoSettings, options = [] } = declaration;
-        const words = command.processedArgs;
-        this.#outcome = {
-          kind: 'run',
-          needsNoSettings,
-          run,
-          own: valuesOf(command, options),
-          words,
-        };
-      });
-    } else if (subcommands === undefined) {
-      // The command help itself.
-      command.action(() => this.root.help());
-    } else if (command !== this.root) {
+  }
+
+  #declare(command: Command, declaration: CommandDeclaration): void {
+    const { arguments: args = [], options = [], subcommands, run } = declaration;
+    for (const each of args)
+      command.addArgument(new Argument(argumentTerm(each), each.description));
+    for (const each of options) command.addOption(optionOf(each, this.#env));
+    if (subcommands) {
+      this.#addCommands(command, subcommands);
       // `imgctl images help` is `imgctl images --help`.
       const help = command.command('help', { hidden: true }).argument('[command...]');
       help.action(() => command.help());
+    }
+    if (run) {
+      const { needsNoSettings } = declaration;
+      command.action(() => {
+        const own = valuesOf(command, options);
+        this.#outcome = { kind: 'run', run, needsNoSettings, own, args: command.processedArgs };
+      });
     }
   }
 }
@@ -108,6 +110,7 @@ function rootCommand(env: Env): Command {
     .version(version, VERSION_OPTION.flags, VERSION_OPTION.description)
     .helpOption(HELP_OPTION.flags, HELP_OPTION.description)
     .helpCommand(false)
+    .exitOverride()
     .usage('<command> [options]')
     // Pages, the version and errors are printed later, with colour if the terminal has it.
     .configureHelp({ formatHelp: () => '' })
@@ -119,13 +122,6 @@ function rootCommand(env: Env): Command {
     });
   for (const option of GLOBAL_OPTIONS) root.addOption(optionOf(option, env));
   return root;
-}
-
-function addCommand(parent: Command, declaration: CommandDeclaration): Command {
-  const { name, summary, group, hidden = false } = declaration;
-  const [, ...others] = commandNames(declaration);
-  const command = parent.command(name, { hidden }).aliases(others).summary(summary);
-  return group ? command.helpGroup(`${group}:`) : command;
 }
 
 function optionOf(declaration: OptionDeclaration, env: Env): Option {

@@ -1,7 +1,7 @@
 // Guesses what people meant who know other programs, such as hcloud, gh, aws and rclone.
 
 import { type Advice, hint, imgctl } from '../facts.ts';
-import { flagsOf, type OptionDeclaration } from './command-types.ts';
+import { findOption, type OptionDeclaration } from './command-types.ts';
 import type { TypedWord } from './typed.ts';
 
 /** Receives the words behind a phrase; none if a hint may not repeat one of them. */
@@ -17,8 +17,7 @@ export function guess(
 ): Advice | undefined {
   for (const count of [2, 1, 0]) {
     const phrase = typed.slice(0, count).map(({ text }) => text);
-    const behind = typed.slice(count);
-    const words = behind.every(({ mayShow }) => mayShow) ? behind.map(({ text }) => text) : [];
+    const words = wordsToShow(typed.slice(count));
     const advice =
       adviceFor([...path, ...phrase].join(' '), words) ??
       (path.join() === 'images' ? adviceFor(phrase.join(' '), words) : undefined);
@@ -35,22 +34,27 @@ export function guessOption(typed: {
   readonly options: readonly OptionDeclaration[];
 }): Advice | undefined {
   const { path, flag, value, options } = typed;
-  const words = value?.mayShow ? [value.text] : [];
+  const words = wordsToShow(value ? [value] : []);
   const advice = adviceFor([...path, flag].join(' '), words) ?? adviceFor(flag, words);
   if (advice !== undefined) return advice;
-  for (const [flags, [meant, otherwise]] of Object.entries(RENAMED)) {
-    const option = options.find((each) => flagsOf(each).includes(meant));
-    if (option && flags.split(', ').includes(flag)) {
-      return otherwise ?? `use ${withValue(option, meant, value).join(' ')}`;
-    }
-  }
-  return undefined;
+  const [meant, otherwise] = findRow(RENAMED, flag) ?? [''];
+  const option = findOption(options, meant);
+  return option && (otherwise ?? `use ${withValue(option, meant, value).join(' ')}`);
+}
+
+function wordsToShow(words: readonly Pick<TypedWord, 'text' | 'mayShow'>[]): readonly string[] {
+  return words.every(({ mayShow }) => mayShow) ? words.map(({ text }) => text) : [];
 }
 
 function adviceFor(phrase: string, words: readonly string[]): Advice | undefined {
-  const [, found] =
-    Object.entries(GUESSES).find(([typed]) => typed.split(', ').includes(phrase)) ?? [];
+  const found = findRow(GUESSES, phrase);
   return typeof found === 'function' ? found(words) : found;
+}
+
+/** Returns the row whose phrases, such as `list, ls, search`, have this one. */
+function findRow<Row>(table: Readonly<Record<string, Row>>, phrase: string): Row | undefined {
+  const [, row] = Object.entries(table).find(([all]) => all.split(', ').includes(phrase)) ?? [];
+  return row;
 }
 
 /**
@@ -64,22 +68,22 @@ export function withValue(
 ): readonly string[] {
   if (value === undefined) return [flag];
   const { words = [], listed = [], suggested = [] } = value;
-  const known = [...words, ...listed, ...suggested];
-  const shown = [typed?.text ?? ''].find((text) => /^\d+$/.test(text) || known.includes(text));
+  const text = typed?.text ?? '';
+  const isKnown = /^\d+$/.test(text) || [...words, ...listed, ...suggested].includes(text);
   const [, placeholder = 'VALUE'] = /<(.+)>/.exec(flags) ?? [];
-  return [flag, shown ?? placeholder.toUpperCase()];
+  return [flag, isKnown ? text : placeholder.toUpperCase()];
 }
 
 const use = (...words: readonly string[]) => hint`use: ${imgctl(...words)}`;
 
 /** Puts the words that were typed behind the command, or a placeholder if there are none. */
-const useWith =
+const useAll =
   (command: string, ...placeholder: readonly string[]): Guess =>
   (words) =>
     use(...command.split(' '), ...(words.length > 0 ? words : placeholder));
 
 /** Puts one word behind the command, which takes no more. */
-const useFirst =
+const useOne =
   (command: string, placeholder: string): Guess =>
   ([word = placeholder]) =>
     use(...command.split(' '), word);
@@ -100,22 +104,22 @@ const usePush: Guess = (words) => use('push', fileIn(words));
 export const GUESSES: Readonly<Record<string, Guess>> = {
   // Images
   'list, ls, search, find, list images, get images, images list --name, images list --search':
-    useWith('images list'),
-  'get, describe, show, view, get image, show image, describe image': useWith('images get', 'ID'),
-  'images inspect, images diff, images compare': useWith('images get', 'ID'),
+    useAll('images list'),
+  'get, describe, show, view, get image, show image, describe image': useAll('images get', 'ID'),
+  'images inspect, images diff, images compare': useAll('images get', 'ID'),
   'mine, my images, my-images --name, images list --private, images list --own':
-    useWith('my-images'),
+    useAll('my-images'),
   'latest, newest, images list --latest, images latest --name, images latest --os':
-    useWith('images latest'),
+    useAll('images latest'),
   count: (words) => hint`${use('images', 'list', '-q', ...words)} | wc -l`,
   'images list --count': 'use -q, and pipe it to wc -l',
-  'changes, diff, watch, images log, images list --watch': useWith('images changes'),
-  'images changes --since': useFirst('images list --since', 'TIME'),
+  'changes, diff, watch, images log, images list --watch': useAll('images changes'),
+  'images changes --since': useOne('images list --since', 'TIME'),
   'snapshot, export, save, backup': (words) => use('images', 'snapshot', fileIn(words)),
   'delete, remove, rm, rmi, destroy, prune, delete image': CANNOT_DELETE,
   'edit, rename, mv, tag, update image, images update': cannotChange,
-  'lock, pin, hold': useWith('images lock add', 'NAME'),
-  'unlock, unpin, unhold': useFirst('images lock remove', 'NAME'),
+  'lock, pin, hold': useAll('images lock add', 'NAME'),
+  'unlock, unpin, unhold': useOne('images lock remove', 'NAME'),
   'locks, list locks, get locks, lock list': use('images', 'lock', 'list'),
 
   // Verbs behind my-images, which else are words to search for
@@ -129,8 +133,8 @@ export const GUESSES: Readonly<Record<string, Guess>> = {
     usePush,
   'check, verify, test': (words) =>
     hint`${use('validate', fileIn(words))}, or for the setup: ${imgctl('doctor')}`,
-  'wait, sync wait, sync watch': useWith('sync-status --wait'),
-  'status, sync status, sync show, sync get, get sync, show sync': useWith('sync-status'),
+  'wait, sync wait, sync watch': useAll('sync-status --wait'),
+  'status, sync status, sync show, sync get, get sync, show sync': useAll('sync-status'),
   sync: ([id = '']) => (/^\d+$/.test(id) ? use('sync-status', id) : undefined),
   'history, log, logs, jobs, tasks, sync list, sync history': use('sync-status', '--list'),
   'cancel, sync cancel, sync stop': 'a sync request cannot be cancelled',
@@ -143,20 +147,20 @@ export const GUESSES: Readonly<Record<string, Guess>> = {
   login: hint`${use('login', '--username', 'USER')}, or with --base-url URL`,
   'configure, init, setup': hint`${use('login')}, or ${imgctl('config', 'set', 'KEY', 'VALUE')}`,
   'settings, configure list, config -l, get config, show config': use('config', 'list'),
-  'config list': useFirst('config get', 'KEY'),
+  'config list': useOne('config get', 'KEY'),
   'config edit, config --edit, config -e, profile rename': hint`edit the file that this command prints: ${imgctl('config', 'path')}`,
   'context, contexts, context list, auth list, list profiles, get profiles': use('profile', 'list'),
-  'use, switch, context use, auth switch, profile set': useFirst('profile use', 'NAME'),
-  'context delete, delete profile': useFirst('profile delete', 'NAME'),
-  'context create, profile add, profile create, profile new': useFirst('login --profile', 'NAME'),
+  'use, switch, context use, auth switch, profile set': useOne('profile use', 'NAME'),
+  'context delete, delete profile': useOne('profile delete', 'NAME'),
+  'context create, profile add, profile create, profile new': useOne('login --profile', 'NAME'),
   'env, environment, --proxy, --token, --with-token, --password, --pass, login -p, setting proxy, setting token, setting password': hint`set a variable such as IMGCTL_PASSWORD, IMGCTL_TOKEN or HTTPS_PROXY; see: ${imgctl('help', 'environment')}`,
 
   // Other commands
   'upgrade, update': 'upgrade it the way you installed it: see the README',
   'download, pull, install, server, servers, vm, instance, instances, deploy, run, start, boot':
     'the service itself deploys images; imgctl lists, checks and uploads them, and downloads none',
-  'curl, request, api get, api GET': useWith('api', '/v2'),
-  'completion -s, completion --shell': useFirst('completion', 'SHELL'),
+  'curl, request, api get, api GET': useAll('api', '/v2'),
+  'completion -s, completion --shell': useOne('completion', 'SHELL'),
 
   // Options
   '-y, --yes, --no-input, --no-pager, --headers, images list --public, images list -i, push --wait, sync --no-wait':

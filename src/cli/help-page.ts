@@ -12,6 +12,7 @@ import {
   type Block,
   type CommandDeclaration,
   findSubcommand,
+  rootOf,
   type Term,
   UNLISTED,
 } from './command-types.ts';
@@ -19,13 +20,6 @@ import { ALL_GLOBAL_OPTIONS } from './global-options.ts';
 import { PAGES, TOPIC_NAMES, TOPICS } from './topics.ts';
 
 const GLOBAL_FLAGS = ALL_GLOBAL_OPTIONS.map(({ flags }) => flags.split(/[ ,]/, 1)[0]).join(', ');
-
-const ROOT_PAGE = {
-  name: '',
-  summary: '',
-  description: ['Lists, checks and uploads the OVA and OVF images of a deployment service.'],
-  examples: ['imgctl login', 'imgctl images latest ubuntu server', 'imgctl push appliance.ova'],
-} satisfies CommandDeclaration;
 
 const MAX_WIDTH = 80;
 const MAX_QUOTED = 200;
@@ -89,7 +83,7 @@ function findPage(
   words: readonly string[],
 ) {
   let command = root;
-  let page: CommandDeclaration = { ...ROOT_PAGE, subcommands: commands };
+  let page = rootOf(commands);
   const path: string[] = [];
   for (const word of words) {
     const found = findSubcommand(page, word);

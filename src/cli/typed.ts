@@ -1,19 +1,13 @@
-// The command line as it was typed: what each word is, and what commander would misread.
+// The command line as it was typed: what each word is.
 
-import fs from 'node:fs';
-import path from 'node:path';
-import { ImgctlError } from '../errors.ts';
-import { FIELDS } from '../query/fields.ts';
-import { shellQuote } from '../words.ts';
 import {
   type CommandDeclaration,
   commandNames,
-  flagsOf,
-  longFlag,
+  findOption,
   type OptionDeclaration,
-  takesSearchWords,
+  rootOf,
 } from './command-types.ts';
-import { ALL_GLOBAL_OPTIONS } from './global-options.ts';
+import { ALL_GLOBAL_OPTIONS, HELP_OPTION } from './global-options.ts';
 
 /** A word before `--`, or a part of it: `--filter=a` is an option and a value. */
 export interface TypedWord {
@@ -31,30 +25,32 @@ export interface TypedWord {
 /** `web.ova`, `22.04`, `/v2/image` */
 const PLAIN = /^[\p{L}\p{N}/][\p{L}\p{N}._,/ -]{0,59}$/u;
 /** `password`, `--token`, `store-key` */
-const NAME_OF_SECRET = /(?:^|-)(?:pass(?:word|phrase|wd)?|token|secret|key)$/i;
+const NAME_OF_SECRET = /(?:^|-)(?:pass(?:word|phrase|wd)?|pwd|token|secret|auth|(?:api)?key)$/i;
 
 /** The first option that its command does not have, or with a value that it does not take. */
 export interface UnknownOption {
   /** Its index in the words. */
   readonly index: number;
   /** What was known of the line before it. */
-  readonly command: Partial<CommandDeclaration>;
+  readonly command: CommandDeclaration;
   readonly path: readonly string[];
   readonly options: readonly OptionDeclaration[];
 }
 
 export interface TypedLine {
-  /** The command that is named, or the root. */
-  readonly command: Partial<CommandDeclaration>;
+  /** The command that is named, or imgctl itself. */
+  readonly command: CommandDeclaration;
   /** The names that lead to the command, without aliases. */
   readonly path: readonly string[];
   /** The options that can be given for the command. */
   readonly options: readonly OptionDeclaration[];
   readonly words: readonly TypedWord[];
-  readonly unknown: UnknownOption | undefined;
   /** The arguments of the command, also those behind `--`. */
   readonly args: readonly string[];
-  /** The option whose value comes next. */
+  readonly unknown: UnknownOption | undefined;
+  /** The option that has another option behind it instead of its value: -n of `-n --json`. */
+  readonly withoutValue: OptionDeclaration | undefined;
+  /** The option whose value would come next, at the end of the line. */
   readonly pending: OptionDeclaration | undefined;
   /** True behind `--`. */
   readonly isEnded: boolean;
@@ -79,73 +75,83 @@ export function readTyped(
 /** Commander takes it for an argument. */
 const NEGATIVE_NUMBER = /^-(\d+|\d*\.\d+)(e[+-]?\d+)?$/;
 
-/**
- * Must agree with commander, which parses the line again and decides what runs. A word that is read
- * differently here gets a wrong hint or page of help, or is refused: `outcomeOf` compares the two.
- */
+/** The line as far as it was read. A test compares its arguments with those of commander. */
 class LineReader implements TypedLine {
-  command: Partial<CommandDeclaration>;
+  command: CommandDeclaration;
   options = ALL_GLOBAL_OPTIONS;
-  pending: OptionDeclaration | undefined;
   unknown: UnknownOption | undefined;
+  withoutValue: OptionDeclaration | undefined;
+  pending: OptionDeclaration | undefined;
   isEnded = false;
   readonly path: string[] = [];
   readonly words: TypedWord[] = [];
   readonly args: string[] = [];
-  readonly #help: Partial<CommandDeclaration>;
+  readonly #pages: CommandDeclaration;
 
   constructor(commands: readonly CommandDeclaration[], topics: readonly CommandDeclaration[]) {
-    this.command = { subcommands: commands };
-    this.#help = { subcommands: [...commands, ...topics] };
+    this.command = rootOf(commands);
+    this.#pages = rootOf([...commands, ...topics]);
   }
 
   read(word: string): void {
+    const { pending } = this;
+    this.pending = undefined;
     if (this.isEnded) this.args.push(word);
-    else if (this.pending) {
-      this.#add('value', word, this.pending);
-      this.pending = undefined;
-    } else if (word === '--') this.isEnded = true;
+    else if (pending && isValueOf(pending, word)) this.#add('value', word, pending);
+    else {
+      this.withoutValue ??= pending;
+      this.#readNext(word);
+    }
+  }
+
+  /** Reads a word that is no value of the option before it. */
+  #readNext(word: string): void {
+    if (word === '--') this.isEnded = true;
     else if (word.startsWith('--')) this.#readLong(word);
     else if (/^-./.test(word) && !NEGATIVE_NUMBER.test(word)) this.#readCluster(word);
-    else this.#readArgument(word);
-  }
-
-  #add(kind: TypedWord['kind'], text: string, option?: OptionDeclaration): void {
-    const mayShow = PLAIN.test(text) && !NAME_OF_SECRET.test(this.words.at(-1)?.text ?? '');
-    this.words.push({ kind, text, option, mayShow });
-  }
-
-  #optionOf(flag: string): OptionDeclaration | undefined {
-    return this.options.find((each) => flagsOf(each).includes(flag));
+    else this.#readName(word);
   }
 
   /** Reads `--limit` or `--limit=5`. */
   #readLong(word: string): void {
-    const [flag, value] = divide(word);
-    const option = this.#optionOf(flag);
-    if (option && (option.value || value === undefined)) this.#addOption(option, flag, value);
-    else this.#addUnknown(flag, value);
+    const [flag, value] = splitLongOption(word);
+    const option = findOption(this.options, flag);
+    const isForbidden = value !== undefined && !option?.value;
+    if (!option || isForbidden) this.#addUnknown(flag, value);
+    else this.#addOption(option, flag, value);
   }
 
   /**
    * Reads one or several options with one dash.
    *
-   *     -n5      the option -n and its value 5
-   *     -qn5     the option -q, then -n5
    *     -limit   unknown: it means --limit, and not -l with the value imit
    *     -q=true  unknown: -q takes no value
+   *     -n, -n5  the option -n, and its value 5
+   *     -qn5     the option -q, then -n5
    */
   #readCluster(word: string): void {
-    const option = this.#optionOf(word.slice(0, 2));
+    const flag = word.slice(0, 2);
     const more = word.slice(2);
-    const isLong = this.#optionOf(`-${word.replace(/=.*/s, '')}`) !== undefined;
-    const isValueForbidden = more.startsWith('=') && !option?.value;
-    if (!option || isLong || isValueForbidden) this.#addUnknown(word);
-    else if (option.value) this.#addOption(option, word.slice(0, 2), more || undefined);
+    const option = findOption(this.options, flag);
+    const isLong = findOption(this.options, `-${word.replace(/=.*/s, '')}`) !== undefined;
+    const isForbidden = more.startsWith('=') && !option?.value;
+    if (!option || isLong || isForbidden) this.#addUnknown(word);
+    else if (option.value) this.#addOption(option, flag, more || undefined);
     else {
-      this.#addOption(option, word.slice(0, 2));
+      this.#addOption(option, flag);
       if (more) this.#readCluster(`-${more}`);
     }
+  }
+
+  /** Reads the name of a command, or an argument. */
+  #readName(word: string): void {
+    const found = followersOf(this).find((each) => commandNames(each).includes(word));
+    this.#add(found ? 'command' : 'argument', word);
+    if (found) {
+      this.path.push(found.name);
+      this.command = found.name === 'help' ? this.#pages : found;
+      this.options = [...new Set([...(found.options ?? []), ...ALL_GLOBAL_OPTIONS])];
+    } else this.args.push(word);
   }
 
   #addOption(option: OptionDeclaration, flag: string, value?: string): void {
@@ -161,120 +167,34 @@ class LineReader implements TypedLine {
     if (value !== undefined) this.#add('value', value);
   }
 
-  #readArgument(word: string): void {
-    const followers = followersOf(this.command, this.args);
-    const found = followers.find((each) => commandNames(each).includes(word));
-    this.#add(found ? 'command' : 'argument', word);
-    if (found) {
-      this.path.push(found.name);
-      this.command = found.name === 'help' ? this.#help : found;
-      this.options = [...new Set([...(found.options ?? []), ...ALL_GLOBAL_OPTIONS])];
-    } else this.args.push(word);
+  #add(kind: TypedWord['kind'], text: string, option?: OptionDeclaration): void {
+    const mayShow = PLAIN.test(text) && !NAME_OF_SECRET.test(this.words.at(-1)?.text ?? '');
+    this.words.push({ kind, text, option, mayShow });
   }
-}
-
-/** Returns the commands that can follow. */
-export function followersOf(
-  { subcommands = [] }: Partial<CommandDeclaration>,
-  args: readonly string[],
-): readonly CommandDeclaration[] {
-  return args.length > 0 ? [] : subcommands.filter(({ hidden }) => !hidden);
-}
-
-/** Divides `--output=json`. A short option takes all behind it: `-o=json` has the value `=json`. */
-export function divide(word: string): [flag: string, value: string | undefined] {
-  const [, flag = word, value] = /^(--[^=]*)=(.*)$/s.exec(word) ?? [];
-  return [flag, value];
 }
 
 /**
- * Refuses what commander would take for something else than was meant.
- * @throws ImgctlError usage
+ * True if commander takes the word for the value of the option before it.
+ *
+ *     --filter -x, --filter --mine   true: it is not looked at
+ *     --profile --json               true: imgctl's own options are looked for first, in order
+ *     --filter --json, --filter -qx  false: for the same reason
+ *     --filter --help                true: commander looks for this one last
  */
-export function checkTyped(line: TypedLine, cwd: string): void {
-  const isFile = (text: string) => fs.existsSync(path.resolve(cwd, text));
-  for (const [index, word] of line.words.entries()) {
-    const error = CHECKS.map((check) => check(line, word, index)).find(Boolean);
-    const mayBeFile = word.kind === 'argument' || word.kind === 'unknown';
-    if (error && !(mayBeFile && isFile(word.text))) throw error;
-  }
+function isValueOf(pending: OptionDeclaration, word: string): boolean {
+  const flag = word.startsWith('--') ? splitLongOption(word)[0] : word.slice(0, 2);
+  const option = findOption(ALL_GLOBAL_OPTIONS, flag);
+  return option === undefined || option === HELP_OPTION || ALL_GLOBAL_OPTIONS.includes(pending);
 }
 
-type Check = (line: TypedLine, word: TypedWord, index: number) => ImgctlError | undefined;
-
-/** The first check with an error counts. */
-const CHECKS: readonly Check[] = [refuseTypeset, refuseDash, refuseFields];
-
-/** `images list –n 5` and `images list -f “name~web”`: word processors replace hyphens and quotes. */
-function refuseTypeset({ words }: TypedLine, { kind, text, option }: TypedWord, index: number) {
-  const isFilter = kind === 'value' && option && longFlag(option) === '--filter';
-  const isWord = (kind === 'argument' || kind === 'unknown') && !isCommandLine(words, index);
-  if (!isFilter && !isWord) return undefined;
-  return typesetDash(text) ?? typesetQuote(text);
+/** Returns the commands that can follow. */
+export function followersOf({ command, args }: TypedLine): readonly CommandDeclaration[] {
+  const { subcommands = [] } = command;
+  return args.length > 0 ? [] : subcommands.filter(({ hidden }) => !hidden);
 }
 
-/** True for the value of a setting that is a command: what it runs may be quoted in any way. */
-function isCommandLine(words: readonly TypedWord[], index: number): boolean {
-  const isNamed = ({ kind }: TypedWord) => kind === 'command' || kind === 'argument';
-  const [group, verb, key, value] = words.filter(isNamed);
-  const isSet = group?.text === 'config' && verb?.text === 'set';
-  return isSet && value === words[index] && /-command$/.test(key?.text ?? '');
-}
-
-const TYPESET_DASHES = '\u2010-\u2015\u2212';
-const TYPESET_DASH = new RegExp(`^-*[${TYPESET_DASHES}]`);
-/** A quote of any language at the start of a word or value: `name,like,“web”`, `„web“`, `«web»`. */
-const TYPESET_QUOTE = /(?:^|[=~,])[\p{Pi}\p{Pf}\u201a\u201e]/u;
-
-/** What follows the dash may be a secret, and is not shown. */
-function typesetDash(text: string): ImgctlError | undefined {
-  const [dash] = TYPESET_DASH.exec(text) ?? [];
-  if (dash === undefined) return undefined;
-  const [, name = ''] = new RegExp(`^[-${TYPESET_DASHES}]+([\\w-]{0,40})`).exec(text) ?? [];
-  const meant = `${name.length > 1 ? '--' : '-'}${name}`;
-  const message = `${dash}${name} begins with a typeset dash (${codeOf(dash.slice(-1))})`;
-  return new ImgctlError('usage', message, { facts: `type ${meant}, with hyphens (U+2D)` });
-}
-
-/** What follows the quote may be a secret, and is not shown. */
-function typesetQuote(text: string): ImgctlError | undefined {
-  const at = text.search(TYPESET_QUOTE);
-  if (at < 0) return undefined;
-  const shown = text.slice(0, at + (/^[=~,]/.test(text.slice(at)) ? 2 : 1));
-  const quote = shown.slice(-1);
-  const plain = /[\u2018-\u201b\u2039\u203a]/.test(quote) ? "'" : '"';
-  const message = `${shown}… has a typeset quote (${codeOf(quote)})`;
-  const facts = `type ${plain} (${codeOf(plain)}) instead of ${quote}`;
-  return new ImgctlError('usage', message, { facts });
-}
-
-function codeOf(character: string): string {
-  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase()}`;
-}
-
-/** `images list ubuntu -9`: in other tools a dash leaves out what contains the word. */
-function refuseDash({ command }: TypedLine, { kind, text }: TypedWord): ImgctlError | undefined {
-  const isWord = kind === 'argument' || kind === 'unknown';
-  // Commander takes only - and negative numbers for words.
-  if (!isWord || !takesSearchWords(command) || !/^-(\d|$)/.test(text)) return undefined;
-  const without = `to leave out names that contain it: -f ${shellQuote(`name!~${text.slice(1)}`)}`;
-  const facts = text === '-' ? 'omit it' : without;
-  return new ImgctlError('usage', `a word must not begin with a dash (got ${text})`, { facts });
-}
-
-/** `images list --json id,name`: fields behind --json, as gh takes them, would be arguments. */
-function refuseFields(
-  { command, words }: TypedLine,
-  { kind, text }: TypedWord,
-  index: number,
-): ImgctlError | undefined {
-  const before = words[index - 1];
-  const isBehindJson = before?.kind === 'option' && before.option?.flags === '--json';
-  if (kind !== 'argument' || !isBehindJson) return undefined;
-  const { run, fields, options = [] } = command;
-  const names: readonly string[] = fields?.map(({ name }) => name) ?? (run ? [] : FIELDS);
-  if (!text.split(',').some((each) => names.includes(each.toLowerCase()))) return undefined;
-  const hasColumns = options.some((option) => longFlag(option) === '--columns');
-  const facts = hasColumns ? `choose fields with: -c ${text}` : 'choose fields with: --json | jq';
-  return new ImgctlError('usage', '--json takes no value', { facts });
+/** Splits `--output=json`. A short option takes all behind it: `-o=json` has the value `=json`. */
+export function splitLongOption(word: string): [flag: string, value: string | undefined] {
+  const [, flag = word, value] = /^(--[^=]*)=(.*)$/s.exec(word) ?? [];
+  return [flag, value];
 }

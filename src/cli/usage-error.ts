@@ -10,8 +10,8 @@ import { counted, shorten } from '../words.ts';
 import {
   argumentTerm,
   type CommandDeclaration,
+  findOption,
   findSubcommand,
-  flagsOf,
   longFlag,
   type OptionDeclaration,
   takesSearchWords,
@@ -25,14 +25,11 @@ const MAX_SHOWN = 200;
 
 /** Returns the error of a line that commander refuses, or that has an unknown option. */
 export function usageError(typed: TypedLine, stop: CommanderError | undefined): ImgctlError {
-  const { unknown, pending, path, command, words, args } = typed;
+  const { unknown, withoutValue, pending, path, command, words, args } = typed;
   const { code, message = '' } = stop ?? {};
-  if (unknown && code !== 'commander.unknownCommand') return unknownOption(typed, unknown);
-  if (pending) {
-    const isGlobal = ALL_GLOBAL_OPTIONS.includes(pending);
-    const help = isGlobal ? hint`see: ${imgctl('help', 'options')}` : undefined;
-    return misuse(path, `option '${longFlag(pending)}' needs a value`, help);
-  }
+  if (withoutValue) return missingValue(path, withoutValue);
+  if (unknown && code !== 'commander.unknownCommand') return unknownOption(words, unknown);
+  if (pending) return missingValue(path, pending);
   const [first = ''] = message.replace(/^error: /, '').split('\n');
   switch (code) {
     case 'commander.unknownCommand': {
@@ -46,7 +43,7 @@ export function usageError(typed: TypedLine, stop: CommanderError | undefined): 
       return one && other ? incompatible(one, other) : misuse(path, first);
     }
     case 'commander.missingArgument':
-      return misuse(path, first, missingHint(typed));
+      return misuse(path, first, missingArgumentHint(typed));
     case 'commander.excessArguments': {
       const { length } = command.arguments ?? [];
       const limit = length === 0 ? 'no arguments' : `at most ${counted(length, 'argument')}`;
@@ -63,8 +60,14 @@ function misuse(path: readonly string[], message: string, advice?: Advice): Imgc
   return new ImgctlError('usage', message, { facts });
 }
 
+function missingValue(path: readonly string[], option: OptionDeclaration): ImgctlError {
+  const isGlobal = ALL_GLOBAL_OPTIONS.includes(option);
+  const help = isGlobal ? hint`see: ${imgctl('help', 'options')}` : undefined;
+  return misuse(path, `option '${longFlag(option)}' needs a value`, help);
+}
+
 /** `config set time` needs a value, and `images lock add` all its arguments. */
-function missingHint({ path, command, args: [word = ''] }: TypedLine): Facts {
+function missingArgumentHint({ path, command, args: [word = ''] }: TypedLine): Facts {
   const [key = ''] = word.split('=');
   if (path[0] === 'config' && isSettingKey(key)) return hint`use: ${imgctl(...path, key, 'VALUE')}`;
   const names = command.arguments?.map(argumentTerm) ?? [];
@@ -75,38 +78,56 @@ function argumentsIn(words: readonly TypedWord[]): readonly TypedWord[] {
   return words.filter(({ kind }) => kind === 'argument');
 }
 
-/** Returns the hint for words that are no command. */
+/**
+ * Returns the hint for words that are no command. The first that applies counts:
+ *
+ *     search ubuntu        use: imgctl images list ubuntu
+ *     config time          use: imgctl config get time
+ *     config time=iso      use: imgctl config set time VALUE, as for time iso
+ *     imags ls             did you mean imgctl images list?
+ */
 function meantCommand({ path, command, words, unknown }: TypedLine): Advice | undefined {
   // What follows an unknown option may be its value.
-  const typed = argumentsIn(words.slice(0, unknown?.index));
-  const [first = '', second = ''] = typed.map(({ text }) => text);
-  // search ubuntu
-  const meant = guess(path, typed);
-  if (meant !== undefined) return meant;
-  // config time, config time=iso, config time iso
-  const [key = '', assigned = second] = first.split('=');
+  const args = argumentsIn(words.slice(0, unknown?.index));
+  const guessed = guess(path, args);
+  if (guessed !== undefined) return guessed;
+  const [first = '', second = ''] = args.map(({ text }) => text);
+  const [key = '', value = second] = first.split('=');
   if (path[0] === 'config' && isSettingKey(key)) {
-    return hint`use: ${imgctl('config', ...(assigned ? ['set', key, 'VALUE'] : ['get', key]))}`;
+    return hint`use: ${imgctl('config', ...(value ? ['set', key, 'VALUE'] : ['get', key]))}`;
   }
-  // imags list
   const names = command.subcommands?.filter(({ hidden }) => !hidden).map(({ name }) => name);
-  const near = nearest(first, names ?? []);
+  const near = findSubcommand(command, nearest(first, names ?? []) ?? '');
   if (near === undefined) return undefined;
-  const below = findSubcommand(findSubcommand(command, near) ?? {}, second);
-  return hint`did you mean ${imgctl(...path, near, ...(below ? [below.name] : []))}?`;
+  const below = findSubcommand(near, second);
+  return hint`did you mean ${imgctl(...path, near.name, ...(below ? [below.name] : []))}?`;
 }
 
-/** An option that the command does not have, with what a hint about it needs. */
+/** An option that the command does not have, with what an error of it needs. */
 interface TypedOption extends UnknownOption {
-  /** The whole word, `-rc` or `--os`, and the option in it, `-r` or `--os`. */
+  /** The whole word, `-rc` or `--os`. */
   readonly text: string;
+  /**
+   * The option in it, `-r` or `--os`. What is behind may be a secret: -phunter2, or '--limit 5' as
+   * one word.
+   */
   readonly flag: string;
   /** What may be its value: `web` of `--name web` and of `--name=web`. */
   readonly value: TypedWord | undefined;
   readonly behind: readonly TypedWord[];
 }
 
-/** What an unknown option probably means: the first that has a hint counts. */
+/** What is wrong with such an option, if it has the form of one that exists. */
+const OPTION_PROBLEMS: readonly ((option: TypedOption) => ImgctlError | undefined)[] = [
+  // -limit, -limit=5
+  oneDashProblem,
+  // '--limit 5' as one word
+  oneWordProblem,
+  // --wait=10m, -q=true
+  needlessValueProblem,
+];
+
+/** What it probably means otherwise. The first that has a hint counts. */
 const OPTION_HINTS: readonly ((option: TypedOption) => Advice | undefined)[] = [
   // images list ubuntu -rc: to leave out names that contain it
   dashedWordHint,
@@ -120,39 +141,42 @@ const OPTION_HINTS: readonly ((option: TypedOption) => Advice | undefined)[] = [
   ({ flag, options }) => didYouMean(nearest(flag.slice(2), namesOf(options))),
 ];
 
-/** Says which option the command does not have, and what it probably means. */
-function unknownOption({ words }: TypedLine, unknown: UnknownOption): ImgctlError {
-  const { path, options, index } = unknown;
-  const text = words[index]?.text ?? '';
-  // What is behind the name may be a secret: -phunter2, or '--limit 5' as one word.
+function unknownOption(words: readonly TypedWord[], unknown: UnknownOption): ImgctlError {
+  const { index, path } = unknown;
+  const { text = '' } = words[index] ?? {};
   const [flag] = /^(?:--\S+|-[^\s-])/.exec(text) ?? ['-'];
-  // -limit, -limit=5
-  const [oneDash = ''] = text.split('=');
-  if (options.some((each) => longFlag(each) === `-${oneDash}`)) {
-    return misuse(path, `unknown option '${oneDash}'`, `did you mean -${oneDash}?`);
-  }
-  const declared = options.find((each) => flagsOf(each).includes(flag));
-  // '--limit 5'
-  if (declared?.value) {
-    return misuse(path, `option '${flag}' and its value are one word`, 'type them as two words');
-  }
-  // --wait=10m, -q=true
-  if (declared) {
-    const longer = namesOf(options).find((each) => each.startsWith(`${flag.slice(2)}-`));
-    return misuse(path, `option '${flag}' takes no value`, didYouMean(longer));
-  }
   const behind = words.slice(index + 1);
   const [next] = behind;
   const value = next?.option || next?.kind === 'unknown' ? undefined : next;
-  const typed = { ...unknown, text, flag, value, behind };
-  const advice = OPTION_HINTS.map((hintFor) => hintFor(typed)).find(Boolean);
-  return misuse(path, `unknown option '${flag}'`, advice);
+  const option = { ...unknown, text, flag, value, behind };
+  const problem = OPTION_PROBLEMS.map((problemOf) => problemOf(option)).find(Boolean);
+  if (problem) return problem;
+  const advice = OPTION_HINTS.map((hintFor) => hintFor(option)).find(Boolean);
+  return misuse(path, `unknown option '${shorten(flag, MAX_SHOWN)}'`, advice);
+}
+
+function oneDashProblem({ path, options, text }: TypedOption): ImgctlError | undefined {
+  const [oneDash = ''] = text.split('=');
+  const isLong = options.some((each) => longFlag(each) === `-${oneDash}`);
+  if (!isLong) return undefined;
+  return misuse(path, `unknown option '${oneDash}'`, `did you mean -${oneDash}?`);
+}
+
+function oneWordProblem({ path, options, flag }: TypedOption): ImgctlError | undefined {
+  if (!findOption(options, flag)?.value) return undefined;
+  return misuse(path, `option '${flag}' and its value are one word`, 'type them as two words');
+}
+
+function needlessValueProblem({ path, options, flag }: TypedOption): ImgctlError | undefined {
+  if (!findOption(options, flag)) return undefined;
+  const longer = namesOf(options).find((each) => each.startsWith(`${flag.slice(2)}-`));
+  return misuse(path, `option '${flag}' takes no value`, didYouMean(longer));
 }
 
 /** Returns a hint for a word with a dash before it, as other tools leave out words. */
 function dashedWordHint({ text, command }: TypedOption): string | undefined {
-  if (!/^-[\p{L}\p{N}][\p{L}\p{N}._-]+$/u.test(text) || !takesSearchWords(command))
-    return undefined;
+  const isDashedWord = /^-[\p{L}\p{N}][\p{L}\p{N}._-]+$/u.test(text);
+  if (!isDashedWord || !takesSearchWords(command)) return undefined;
   const [, direction] = /^-((?:a|de)sc)$/i.exec(text) ?? [];
   if (direction) return `to sort in this direction: -s FIELD,${direction}`;
   return "to leave out names that contain a word: -f 'name!~WORD'";
@@ -165,31 +189,32 @@ function subcommandHint({ command, flag, path, value }: TypedOption): Facts | un
   return found && hint`use: ${imgctl(...path, found.name, ...shown)}`;
 }
 
-/** Returns a hint for an option of a subcommand, which is typed too or the first that has it. */
+/**
+ * Returns a hint for an option of a subcommand, which is named behind it or else the first that has
+ * it.
+ */
 function misplacedHint({ command, path, flag, value, behind }: TypedOption): Facts | undefined {
-  const { target, names } = followNames(command, behind);
-  const below = [...path, ...names];
+  const named = followNames(command, behind);
+  const last = named.at(-1) ?? command;
+  const names = [...path, ...named.map(({ name }) => name)];
   // Any command of imgctl could be the first that has it.
-  const candidates = below.length === 0 ? [] : [target, ...(target.subcommands ?? [])];
-  for (const candidate of candidates) {
-    const option = candidate.options?.find((each) => flagsOf(each).includes(flag));
-    const last = candidate === target ? [] : [candidate.name ?? ''];
-    if (option) return hint`use: ${imgctl(...below, ...last, ...withValue(option, flag, value))}`;
+  if (names.length === 0) return undefined;
+  for (const candidate of [last, ...(last.subcommands ?? [])]) {
+    const option = findOption(candidate.options ?? [], flag);
+    const below = candidate === last ? [] : [candidate.name];
+    if (option) return hint`use: ${imgctl(...names, ...below, ...withValue(option, flag, value))}`;
   }
   return undefined;
 }
 
-/** Follows the words that name subcommands: of `5 list` behind `images -n` that is list. */
-function followNames(command: Partial<CommandDeclaration>, words: readonly TypedWord[]) {
-  let target = command;
-  const names: string[] = [];
+/** Returns the subcommands that words name: of `5 list` behind `images -n` that is list. */
+function followNames(command: CommandDeclaration, words: readonly TypedWord[]) {
+  const named: CommandDeclaration[] = [];
   for (const { text } of words) {
-    const found = findSubcommand(target, text);
-    if (!found) continue;
-    target = found;
-    names.push(found.name);
+    const found = findSubcommand(named.at(-1) ?? command, text);
+    if (found) named.push(found);
   }
-  return { target, names };
+  return named;
 }
 
 /** The long names of options, without dashes. */

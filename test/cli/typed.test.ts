@@ -4,6 +4,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { longFlag } from '../../src/cli/command-types.ts';
+import { CommandTree } from '../../src/cli/commander-tree.ts';
 import { readTyped } from '../../src/cli/typed.ts';
 import { COMMANDS } from '../../src/commands/index.ts';
 import { failed } from '../support/io.ts';
@@ -21,6 +22,7 @@ it.each([
   ['images lock add web ubuntu --file f', ['web', 'ubuntu'], ['--file=f']],
   ['config set password-command -x', ['password-command'], []],
   ['images list --no-header -zx a', ['a'], ['--no-header']],
+  ['images list --profile -q a -s -h', ['a'], ['--profile=-q', '--sort=-h']],
 ])('%s has the arguments %j and the options %j', (line, args, options) => {
   const typed = readTyped(COMMANDS, line.split(' '));
   const flags: string[] = [];
@@ -29,7 +31,28 @@ it.each([
     if (kind === 'value') flags.push(`${flags.pop()}=${text}`);
   }
   expect({ args: typed.args, flags }).toEqual({ args, flags: options });
+  const parsed = new CommandTree(COMMANDS, line.split(' '), {}).parse();
+  const seen = parsed.kind === 'run' ? parsed.args.flat().filter((arg) => arg !== undefined) : args;
+  expect(seen, 'as commander reads it').toEqual(args);
 });
+
+it.each([
+  ['images list -f --color=never web', "option '--filter' needs a value"],
+  ['images list -n -q', "option '--limit' needs a value"],
+  ['images list -n -ocsv 5', "option '--limit' needs a value"],
+  ['images list -f -qx web', "option '--filter' needs a value"],
+  ['images list --bogus -n -x', "unknown option '--bogus'"],
+  [`images list --${'a'.repeat(5_000)}`, `unknown option '--${'a'.repeat(197)}…'`],
+])('imgctl %s is refused: %s', async (line, message) => {
+  expect(await localUser().imgctl(line)).toEqual(failed(2, `imgctl: ${message}\n`));
+});
+
+it.each(['images list -f -V', 'images list --sort -qV'])(
+  'imgctl %s prints the version',
+  async (line) => {
+    expect(await localUser().imgctl(line)).toEqual(await localUser().imgctl('--version'));
+  },
+);
 
 /** Commands that take an argument where X is. */
 const LINES = ['images list X', 'images lock add web X', 'X'];

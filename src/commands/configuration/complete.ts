@@ -2,6 +2,7 @@
 
 import {
   type CommandDeclaration,
+  findOption,
   flagsOf,
   longFlag,
   type OptionDeclaration,
@@ -15,7 +16,7 @@ import {
   suggestValue,
 } from '../../cli/suggestions.ts';
 import { TOPICS } from '../../cli/topics.ts';
-import { divide, followersOf, readTyped, type TypedLine } from '../../cli/typed.ts';
+import { followersOf, readTyped, splitLongOption, type TypedLine } from '../../cli/typed.ts';
 import { NO_CONFIG, readConfigFile } from '../../config/config-file.ts';
 import { findPaths } from '../../config/paths.ts';
 import { settle } from '../../config/settings.ts';
@@ -90,8 +91,8 @@ async function completeWord(
   };
   if (pending) return ofValue(pending);
   if (!isEnded && current.startsWith('-')) {
-    const [flag, value] = divide(current);
-    const typed = options.find((each) => flagsOf(each).includes(flag));
+    const [flag, value] = splitLongOption(current);
+    const typed = findOption(options, flag);
     if (value !== undefined) return ofValue(typed, `${flag}=`);
     const left = options.filter((option) => option.repeatable || !values.has(longFlag(option)));
     // The short flag if it was typed, else the long one: both would be the same line twice.
@@ -99,7 +100,7 @@ async function completeWord(
       flagsOf(option).includes(current) ? current : longFlag(option);
     return suggestRows(left.map((option) => [typedOrLong(option), optionTerm(option)[1]]));
   }
-  const subcommands = isEnded ? [] : followersOf(command, args);
+  const subcommands = isEnded ? [] : followersOf(line);
   if (subcommands.length > 0) {
     const named = ({ name, aliases = [], summary }: CommandDeclaration) =>
       [name, ...aliases].map((each): Candidate => [each, summary]);

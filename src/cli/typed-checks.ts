@@ -1,0 +1,95 @@
+// What commander would take for something else than was meant: `–n`, `“web”`, `-9`, `--json id,name`.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { ImgctlError } from '../errors.ts';
+import { FIELDS } from '../query/fields.ts';
+import { shellQuote } from '../words.ts';
+import { longFlag, takesSearchWords } from './command-types.ts';
+import type { TypedLine, TypedWord } from './typed.ts';
+
+/** Returns the error of the first such word, unless it may be a file, and there is one. */
+export function findMisreading(line: TypedLine, cwd: string): ImgctlError | undefined {
+  for (const [index, word] of line.words.entries()) {
+    const error =
+      typesetError(word, line) ?? dashError(word, line) ?? fieldsError(word, line, index);
+    const isFile = mayBeArgument(word) && fs.existsSync(path.resolve(cwd, word.text));
+    if (error && !isFile) return error;
+  }
+  return undefined;
+}
+
+/** Commander takes only - and negative numbers for arguments, if they begin with a dash. */
+function mayBeArgument({ kind }: TypedWord): boolean {
+  return kind === 'argument' || kind === 'unknown';
+}
+
+/** `images list –n 5` and `images list -f “name~web”`: word processors replace hyphens and quotes. */
+function typesetError(word: TypedWord, line: TypedLine): ImgctlError | undefined {
+  const { kind, text, option } = word;
+  const isFilter = kind === 'value' && option && longFlag(option) === '--filter';
+  const isWord = mayBeArgument(word) && !isCommandLine(text, line);
+  return isFilter || isWord ? (typesetDash(text) ?? typesetQuote(text)) : undefined;
+}
+
+/** True for the value of a setting that is a command: what it runs may be quoted in any way. */
+function isCommandLine(text: string, { path: names, args }: TypedLine): boolean {
+  const [key = '', value] = args;
+  return names.join(' ') === 'config set' && key.endsWith('-command') && text === value;
+}
+
+const DASHES = '\u2010-\u2015\u2212';
+/** `-–limit=5` begins with `-–`, whose last character is the dash, and has the name limit. */
+const TYPESET_DASH = new RegExp(`^(-*([${DASHES}]))[-${DASHES}]*([\\w-]{0,40})`);
+/** `name,like,“web”`, `„web“` and `«web»` have the quote of a language at the start of a value. */
+const TYPESET_QUOTE = /^((?:.*?[=~,])??([\p{Pi}\p{Pf}\u201a\u201e]))/su;
+
+/** What follows the name may be a secret, and is not shown. */
+function typesetDash(text: string): ImgctlError | undefined {
+  const [, start, dash = '', name = ''] = TYPESET_DASH.exec(text) ?? [];
+  if (start === undefined) return undefined;
+  const meant = `${name.length > 1 ? '--' : '-'}${name}`;
+  const message = `${start}${name} begins with a typeset dash (${codeOf(dash)})`;
+  return new ImgctlError('usage', message, { facts: `type ${meant}, with hyphens (U+2D)` });
+}
+
+/** What follows the quote may be a secret, and is not shown. */
+function typesetQuote(text: string): ImgctlError | undefined {
+  const [, start, quote = ''] = TYPESET_QUOTE.exec(text) ?? [];
+  if (start === undefined) return undefined;
+  const plain = /[\u2018-\u201b\u2039\u203a]/.test(quote) ? "'" : '"';
+  const message = `${start}… has a typeset quote (${codeOf(quote)})`;
+  const facts = `type ${plain} (${codeOf(plain)}) instead of ${quote}`;
+  return new ImgctlError('usage', message, { facts });
+}
+
+function codeOf(character: string): string {
+  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase()}`;
+}
+
+/** `images list ubuntu -9`: in other tools a dash leaves out what contains the word. */
+function dashError(word: TypedWord, { command }: TypedLine): ImgctlError | undefined {
+  const { text } = word;
+  const isDash = text === '-' || /^-\d/.test(text);
+  if (!isDash || !mayBeArgument(word) || !takesSearchWords(command)) return undefined;
+  const without = `to leave out names that contain it: -f ${shellQuote(`name!~${text.slice(1)}`)}`;
+  const facts = text === '-' ? 'omit it' : without;
+  return new ImgctlError('usage', `a word must not begin with a dash (got ${text})`, { facts });
+}
+
+/** `images list --json id,name`: fields behind --json, as gh takes them, would be arguments. */
+function fieldsError(
+  { kind, text }: TypedWord,
+  { command, words }: TypedLine,
+  index: number,
+): ImgctlError | undefined {
+  const before = words[index - 1];
+  const isBehindJson = before?.kind === 'option' && before.option?.flags === '--json';
+  if (kind !== 'argument' || !isBehindJson) return undefined;
+  const { run, fields, options = [] } = command;
+  const names: readonly string[] = fields?.map(({ name }) => name) ?? (run ? [] : FIELDS);
+  if (!text.split(',').some((each) => names.includes(each.toLowerCase()))) return undefined;
+  const hasColumns = options.some((option) => longFlag(option) === '--columns');
+  const facts = hasColumns ? `choose fields with: -c ${text}` : 'choose fields with: --json | jq';
+  return new ImgctlError('usage', '--json takes no value', { facts });
+}
