@@ -11,14 +11,24 @@ export interface ConnectOptions {
   /** Extra trusted certificates, PEM. */
   readonly ca?: string | undefined;
   readonly proxy?: HttpProxy | undefined;
+  /** Milliseconds to open a connection. A request that waits for it ends by itself. */
+  readonly timeout: number;
 }
 
-/** How far a connection has come; follows the word "still" in the message of a timeout. */
-type Stage = { waitingFor: string };
+/** A connection that is being opened. */
+interface Opening {
+  /** How far it has come; follows the word "still" in the message of a timeout. */
+  waitingFor: string;
+  /** The connection, then the TLS connections that it carries. */
+  readonly sockets: Socket[];
+}
 
+/**
+ * Opens the connections of one pool. A request that times out, or whose connection is lost, asks
+ * here for `newest` and for the alert; with several connections, these may be of another request.
+ */
 export class Connector {
-  /** The stage of the newest connection. */
-  stage: Stage = { waitingFor: 'connecting' };
+  newest: Pick<Opening, 'waitingFor'> = { waitingFor: 'connecting' };
   readonly #options: ConnectOptions;
   readonly #sockets = new Set<Socket>();
   #closed = false;
@@ -50,78 +60,97 @@ export class Connector {
 
   close(): void {
     this.#closed = true;
-    // TLS before the connection that carries it, which would wait for it.
-    for (const socket of [...this.#sockets].reverse()) socket.destroy();
+    destroyAll([...this.#sockets]);
   }
 
+  /** Ends a connection that is not open in time: it would keep its place in the pool for ever. */
   async #open(hostname: string, isSecure: boolean, port: string): Promise<Socket> {
+    const opening: Opening = { waitingFor: 'connecting', sockets: [] };
+    this.newest = opening;
+    const end = () => {
+      const message = 'the connection was not open in time';
+      destroyAll(opening.sockets, Object.assign(new Error(message), { code: 'ETIMEDOUT' }));
+    };
+    const timer = setTimeout(end, this.#options.timeout);
+    try {
+      return await this.#connectAndSecure(opening, hostname, isSecure, port);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #connectAndSecure(
+    opening: Opening,
+    hostname: string,
+    isSecure: boolean,
+    port: string,
+  ): Promise<Socket> {
     const { proxy } = this.#options;
     const portNumber = Number(port || (isSecure ? 443 : 80));
     const target = `${net.isIPv6(hostname) ? `[${hostname}]` : hostname}:${portNumber}`;
-    const stage: Stage = { waitingFor: 'connecting' };
-    this.stage = stage;
     let socket = proxy
-      ? await this.#connectToProxy(proxy, stage)
-      : await this.#connectTo(hostname, portNumber, target, stage);
+      ? await this.#connectToProxy(proxy, opening)
+      : await this.#connectTo(hostname, portNumber, target, opening);
     if (isSecure && proxy) {
-      stage.waitingFor = `waiting for the proxy ${proxy.url.host} to connect to ${target}`;
+      opening.waitingFor = `waiting for the proxy ${proxy.url.host} to connect to ${target}`;
       await openTunnel(socket, proxy, target);
     }
     if (isSecure) {
-      stage.waitingFor = `negotiating TLS with ${target}`;
-      socket = await this.#startTls(socket, hostname);
+      opening.waitingFor = `negotiating TLS with ${target}`;
+      socket = await this.#startTls(socket, hostname, opening);
     }
-    stage.waitingFor = 'waiting for a free connection';
+    opening.waitingFor = 'waiting for a free connection';
     return socket;
   }
 
-  #connectTo(host: string, port: number, name: string, stage: Stage): Promise<Socket> {
-    const socket = this.#track(net.connect({ host, port, noDelay: true }));
+  #connectTo(host: string, port: number, name: string, opening: Opening): Promise<Socket> {
+    const socket = this.#track(net.connect({ host, port, noDelay: true }), opening);
     const isAddress = net.isIP(host) !== 0;
-    stage.waitingFor = isAddress ? `connecting to ${name}` : `looking up the address of ${name}`;
+    opening.waitingFor = isAddress ? `connecting to ${name}` : `looking up the address of ${name}`;
     socket.once('lookup', (error: Error | null) => {
-      if (!error) stage.waitingFor = `connecting to ${name}`;
+      if (!error) opening.waitingFor = `connecting to ${name}`;
     });
     return untilEvent(socket, 'connect');
   }
 
   /** @throws TransportError proxy: the connection failed */
-  async #connectToProxy(proxy: HttpProxy, stage: Stage): Promise<Socket> {
+  async #connectToProxy(proxy: HttpProxy, opening: Opening): Promise<Socket> {
     const { protocol, hostname, port, host } = proxy.url;
     const isSecure = protocol === 'https:';
     const name = `the proxy ${host}`;
     const address = hostname.replace(/^\[|\]$/g, '');
     try {
       const portNumber = Number(port || (isSecure ? 443 : 80));
-      const socket = await this.#connectTo(address, portNumber, name, stage);
+      const socket = await this.#connectTo(address, portNumber, name, opening);
       if (!isSecure) return socket;
-      stage.waitingFor = `negotiating TLS with ${name}`;
-      return await this.#startTls(socket, address);
+      opening.waitingFor = `negotiating TLS with ${name}`;
+      return await this.#startTls(socket, address, opening);
     } catch (cause) {
       throw proxyFailure(proxy, cause as Error, false);
     }
   }
 
   /** Starts TLS on a connection or tunnel. The certificate has to be for this host. */
-  async #startTls(socket: Socket, host: string): Promise<TLSSocket> {
+  async #startTls(socket: Socket, host: string, opening: Opening): Promise<TLSSocket> {
     const tls = await import('node:tls');
     this.#trusted ??= trustOptions(tls, this.#options.ca);
     const servername = net.isIP(host) ? {} : { servername: host };
     const options = { socket, host, ...servername, ...this.#trusted, ALPNProtocols: ['http/1.1'] };
-    const secured = this.#track(tls.connect(options));
+    const secured = this.#track(tls.connect(options), opening);
     secured.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === CLIENT_CERTIFICATE) this.#alert = error;
     });
     return untilEvent(secured, 'secureConnect').catch((error: NodeJS.ErrnoException) => {
       // TLS 1.2 has one alert for ciphers and for a client certificate. A server that has already
       // sent its own certificate agrees on the cipher.
-      const hasCipher = Object.keys(secured.getPeerCertificate() ?? {}).length > 0;
-      if (!hasCipher || !/ALERT_HANDSHAKE_FAILURE/.test(error.code ?? '')) throw error;
+      const hasCertificate = Object.keys(secured.getPeerCertificate() ?? {}).length > 0;
+      if (!hasCertificate || !/ALERT_HANDSHAKE_FAILURE/.test(error.code ?? '')) throw error;
       throw Object.assign(error, { code: CLIENT_CERTIFICATE });
     });
   }
 
-  #track<Kind extends Socket>(socket: Kind): Kind {
+  #track<Kind extends Socket>(socket: Kind, opening: Opening): Kind {
+    opening.sockets.push(socket);
     // Between two steps nobody else listens; the next step finds the socket closed.
     socket.on('error', () => {});
     if (this.#closed) socket.destroy();
@@ -170,9 +199,14 @@ function openTunnel(socket: Socket, proxy: HttpProxy, target: string): Promise<v
       reject(proxyRefusal(proxy, target, { status, headers: response.headers }, false));
     });
     request.once('error', (cause) => reject(proxyFailure(proxy, cause, false)));
-    request.once('close', () => reject(closedError()));
+    request.once('close', () => reject(proxyFailure(proxy, closedError(), false)));
     request.end();
   });
+}
+
+/** Ends TLS before the connection that carries it, which would wait for it. */
+function destroyAll(sockets: readonly Socket[], reason?: Error): void {
+  for (const socket of [...sockets].reverse()) socket.destroy(reason);
 }
 
 function untilEvent<Kind extends Socket>(socket: Kind, event: string): Promise<Kind> {

@@ -10,7 +10,7 @@ export function requestedWait(response: ResponseHead): number | undefined {
   const { headers, status, receivedAt: now } = response;
   const retryAfter = headers['retry-after'] ?? '';
   const seconds = maxNumber(retryAfter);
-  if (seconds !== undefined) return Math.ceil(seconds * 1000);
+  if (seconds !== undefined) return Math.min(Math.ceil(seconds * 1000), MAX_INSTANT);
   const date = httpDate(retryAfter);
   if (date !== undefined) return Math.max(0, date - serverTime(response));
   const reset = rateLimitReset(response);

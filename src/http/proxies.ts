@@ -35,24 +35,25 @@ export interface Route {
 export function chooseProxy(url: URL, env: Readonly<Record<string, string | undefined>>): Route {
   const lowerCase = url.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
   const variable = [lowerCase, lowerCase.toUpperCase()].find((name) => env[name]);
-  if (variable === undefined) return { proxyAdvice: unreadProxy(url, env) };
-  if (isLoopback(url.hostname)) return { variable, bypassReason: 'this machine' };
   const exceptions = env.no_proxy ? 'no_proxy' : 'NO_PROXY';
   const entry = matchNoProxy(url, env[exceptions] ?? '');
+  const isException = isLoopback(url.hostname) || entry !== undefined;
+  if (variable === undefined) return isException ? {} : { proxyAdvice: unreadProxy(url, env) };
+  if (isLoopback(url.hostname)) return { variable, bypassReason: 'this machine' };
   if (entry !== undefined) return { variable, bypassReason: `${exceptions} entry ${entry}` };
   const bypass = `add ${url.hostname} to ${exceptions}`;
   return { proxy: parseProxy(env[variable] ?? '', variable, bypass), variable };
 }
 
 function unreadProxy(
-  { protocol, hostname }: URL,
+  { protocol }: URL,
   env: Readonly<Record<string, string | undefined>>,
-) {
+): string | undefined {
   const wanted = protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
   // The wanted one is not set.
   const names = ['ALL_PROXY', 'HTTPS_PROXY', 'HTTP_PROXY'];
   const unused = names.flatMap((name) => [name, name.toLowerCase()]).find((name) => env[name]);
-  if (unused === undefined || isLoopback(hostname)) return undefined;
+  if (unused === undefined) return undefined;
   return `set ${wanted} to the HTTP proxy, as ${unused} is not read for ${protocol}//`;
 }
 

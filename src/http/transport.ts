@@ -131,10 +131,8 @@ class ResponseHandler {
   }
 
   onRequestStart(controller: { abort(reason: Error): void }): void {
-    if (this.#state === 'ended') {
-      controller.abort(new Error('aborted'));
-      return;
-    }
+    // Then undici drops the request alone; `abort` would end the idle connection too.
+    if (this.#state === 'ended') throw new Error('aborted');
     this.#controller = controller;
     this.#state = 'waiting';
     this.#request.onSent?.();
@@ -215,7 +213,7 @@ class ResponseHandler {
     if (state === 'ended') return;
     const { options, connector } = this.#shared;
     const isSent = state !== 'connecting';
-    const waitingFor = isSent ? WAITING_FOR[state] : connector.stage.waitingFor;
+    const waitingFor = isSent ? WAITING_FOR[state] : connector.newest.waitingFor;
     this.#fail(timeoutError(this.#request, options.endpoint, waitingFor, isSent));
   }
 

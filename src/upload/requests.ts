@@ -43,7 +43,7 @@ export function createRequests(
   if (proxy) proxySecrets(proxy).forEach(onSecret);
   const endpoint = { of: 'storage', proxyAdvice } as const;
   const limits = { maxBytes: MAX_BYTES, connections: parallel + 1 };
-  const target = { origin: base.origin, endpoint, proxy, ca };
+  const target = { origin: base.origin, endpoint, proxy, ca, timeout };
   const transport = createTransport({ ...target, ...limits, now, elapsed, onEvent });
   const pace = new Pace({ elapsed, sleep, random, limits: false });
   return {

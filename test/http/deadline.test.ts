@@ -7,7 +7,8 @@ import path from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ServiceRequest } from '../../src/api/auth.ts';
 import type { HttpRequest } from '../../src/http/message.ts';
-import { createTransport } from '../../src/http/transport.ts';
+import { createTransport, type TransportOptions } from '../../src/http/transport.ts';
+import { selfSigned } from '../support/certificate.ts';
 import { bytes, CHUNKED, clientOf, ENDPOINT, GET, PATCH, proxyFor } from '../support/client.ts';
 import { failure } from '../support/errors.ts';
 import { temporaryDirectory } from '../support/io.ts';
@@ -96,17 +97,33 @@ describe('the timeout names the step', () => {
 });
 
 /** Returns a function that sends requests over one connection. */
-function senderTo(baseUrl: string) {
+function senderTo(baseUrl: string, options: Partial<TransportOptions> = {}) {
   const { origin } = new URL(baseUrl);
   const clock = { now: () => 0, elapsed: () => 0 };
-  const limits = { connections: 1, maxBytes: 2 ** 20 };
-  const transport = createTransport({ origin, endpoint: ENDPOINT, ...clock, ...limits });
+  const limits = { connections: 1, maxBytes: 2 ** 20, timeout: 20_000 };
+  const transport = createTransport({
+    ...{ origin, endpoint: ENDPOINT, ...clock, ...limits },
+    ...options,
+  });
   onTestFinished(() => transport.close());
   const { signal } = new AbortController();
   const usual = { method: 'GET', headers: {}, timeout: 20_000, signal };
   return (path: string, more: Partial<HttpRequest> = {}) =>
     transport.send({ ...usual, url: new URL(path, origin), ...more });
 }
+
+it('a connection that is not open in time leaves its place to another one', async () => {
+  const service = 'https://images.example.com';
+  const identity = selfSigned('images.example.com');
+  const { baseUrl } = await scriptedServer({ 'GET /b': {} }, identity);
+  // The first tunnel stays silent.
+  const proxy = await tunnelTo(['', 'HTTP/1.1 200 OK\r\n\r\n'], baseUrl);
+  const send = senderTo(service, {
+    ...{ proxy: proxyFor(service, proxy.baseUrl), ca: identity.cert, timeout },
+  });
+  expect(await failure(send('/a', { timeout: 1 }))).toMatchObject({ code: 'timeout' });
+  expect((await send('/b')).status).toBe(200);
+});
 
 it('the timeout starts again with each chunk of a body', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -123,18 +140,25 @@ it('the timeout starts again with each chunk of a body', async () => {
   expect((await send('/a', { method: 'PUT', timeout, body })).status).toBe(200);
 });
 
+const NO_CONTENT = 'HTTP/1.1 204 No Content\r\n\r\n';
+
 it('a request that times out before there is a connection for it is not sent later', async () => {
   const open: net.Socket[] = [];
   const raw = (socket: net.Socket) => void open.push(socket);
-  const { baseUrl, requests } = await scriptedServer({ 'GET /a': { raw }, 'GET /c': {} });
+  const { baseUrl, requests } = await scriptedServer(() => ({ raw }));
   const send = senderTo(baseUrl);
-  const first = send('/a');
+  const [first, respond] = [send('/a'), () => open.at(-1)?.write(NO_CONTENT)];
   await vi.waitFor(() => expect(open).toHaveLength(1));
   const onSent = vi.fn();
   expect(await failure(send('/b', { timeout: 1, onSent }))).toMatchObject({ sent: false });
-  open[0]?.write('HTTP/1.1 204 No Content\r\n\r\n');
+  respond();
   await first;
-  await send('/c');
+  const next = send('/c');
+  await vi.waitFor(() => expect(open).toHaveLength(2));
+  respond();
+  await next;
   expect(onSent).not.toHaveBeenCalled();
   expect(requests).toHaveLength(2);
+  // The connection stays open.
+  expect(open[1]).toBe(open[0]);
 });

@@ -53,6 +53,7 @@ describe('chooseProxy', () => {
       'set HTTP_PROXY to the HTTP proxy, as HTTPS_PROXY is not read for http://',
     ],
     ['https://127.0.0.1', { ALL_PROXY: 'p' }, undefined],
+    [HTTPS, { ALL_PROXY: 'p', NO_PROXY: 'example.com' }, undefined],
     [HTTPS, { HTTPS_PROXY: 'p', ALL_PROXY: 'q' }, undefined],
   ])('says for %s with %j what to set: %s', (url, env, unused) => {
     expect(chooseProxy(new URL(url), env as Env).proxyAdvice).toBe(unused);

@@ -27,7 +27,7 @@ it.each([
   ...rows(30_000, 'Mon, 05 Jan 2026 05:00:30 -0500', '2026-01-05T10:00:30Z'),
   ...rows(365 * 24 * HOUR, 'Tue, 05 Jan 2027 10:00:00 GMT'),
   ...rows(30_500, '2026-01-05T12:00:30.5+02:00'),
-  ...rows(Number.POSITIVE_INFINITY, '9'.repeat(400)),
+  ...rows(8.64e15, '9'.repeat(20), '9'.repeat(400)),
 ])('Retry-After: %s is a wait of %s ms', (value, expected) => {
   const headers = { 'retry-after': value };
   expect(requestedWait({ headers, status: 503, receivedAt: NOW })).toBe(expected);
