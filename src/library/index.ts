@@ -14,7 +14,7 @@ import { type Clock, systemClock } from '../io.ts';
 import { parseQuery } from '../query/query.ts';
 import { Tally } from '../query/tally.ts';
 import { isInForce, type RememberedLimit } from '../session/cached-token.ts';
-import type { TokenStore } from '../session/token-store.ts';
+import type { HeldMutex, TokenStore } from '../session/token-store.ts';
 import { fixedToken, Tokens } from '../session/tokens.ts';
 import {
   CLIENT,
@@ -127,6 +127,14 @@ function ignoringErrors(callback: (text: string) => unknown, onError: (error: un
   };
 }
 
+/** Tokens are not shared: `Tokens` sends one request at a time. */
+const NO_MUTEX: HeldMutex = {
+  assertHeld: async () => {},
+  writeToken: async () => true,
+  writeRefusal: async () => {},
+  release: async () => {},
+};
+
 function openClient(options: ClientOptions, baseUrl: URL, clock: Clock): Client {
   const { token, username, password, authScheme = 'bearer', ca, proxy, onTrace } = options;
   let limit: RememberedLimit | undefined;
@@ -137,13 +145,7 @@ function openClient(options: ClientOptions, baseUrl: URL, clock: Clock): Client 
     writeLimit: async (known) => {
       limit = known;
     },
-    withTokenMutex: ({ run }) =>
-      run({
-        assertHeld: async () => {},
-        writeToken: async () => true,
-        refusal: undefined,
-        writeRefusal: async () => {},
-      }),
+    withTokenMutex: ({ run }) => run(NO_MUTEX, undefined),
   };
   const passwordSource = {
     origin: 'the option password',
@@ -170,7 +172,7 @@ function openClient(options: ClientOptions, baseUrl: URL, clock: Clock): Client 
             io: clock,
             store,
             username: withoutLineEnd(username ?? ''),
-            password: passwordSource,
+            passwordSource,
             client: () => client,
             baseUrl: baseUrlText(baseUrl),
           }),

@@ -15,14 +15,14 @@ import { SEALED, seal, unseal } from './sealing.ts';
 import { accountKey } from './token-files.ts';
 import { SharedStoreError } from './token-store.ts';
 
-/** Milliseconds until the lock of a machine that died is free. */
-const LOCK_TIME = 30_000;
-/** Milliseconds in which all that wait for the lock have surely seen a refusal. */
+/** Milliseconds until the mutex of a machine that died is free. */
+const MUTEX_TIME = 30_000;
+/** Milliseconds in which all that wait for the mutex have surely seen a refusal. */
 const REFUSAL_TIME = 180_000;
 
 /**
- * KEYS[1] is the lock and ARGV[1] its owner. All commands are scripts of get and set: a user who
- * lacks one of them, or may not run scripts, cannot take a lock and leave it to the others.
+ * The mutex is the key `lock`: KEYS[1], with its owner, ARGV[1]. All commands are scripts of get and
+ * set: a user who lacks one of them, or may not run scripts, cannot take the mutex and keep it.
  */
 const TAKE = `if redis.call('get', KEYS[1]) then return 0 end
 redis.call('set', KEYS[1], ARGV[1], 'px', ARGV[2])
@@ -30,7 +30,7 @@ return 1`;
 const RENEW = `if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end
 redis.call('set', KEYS[1], ARGV[1], 'px', ARGV[2])
 return 1`;
-/** Stores a token for the owner of the lock. */
+/** Stores a token for the owner of the mutex. */
 const STORE = `if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end
 redis.call('set', KEYS[2], ARGV[2], 'px', ARGV[3])
 return 1`;
@@ -90,22 +90,27 @@ export class AccountKeys {
     return { token, receivedAt, expiresAt };
   }
 
-  /** Returns false, and stores nothing, unless this owner has the lock. */
+  /** Returns false, and stores nothing, unless this owner has the mutex. */
   async writeToken(written: CachedToken, owner: string): Promise<boolean> {
     const { token, receivedAt, expiresAt } = written;
     const { io, sealingKey } = this.#options;
     // Throws instead of replacing what another key has sealed.
     await this.readToken();
-    const names = [this.#name('lock'), this.#name('token')] as const;
+    const tokenKey = this.#name('token');
     const text = `${token} ${wholeMilliseconds(expiresAt - receivedAt)}`;
-    const value = sealingKey ? seal(text, names[1], sealingKey) : text;
+    const value = sealingKey ? seal(text, tokenKey, sealingKey) : text;
     const left = wholeMilliseconds(expiresAt - io.now());
-    return (await this.#redis.run(STORE, names, [owner, value, left])) === 1;
+    const stored = await this.#redis.run(
+      STORE,
+      [this.#name('lock'), tokenKey],
+      [owner, value, left],
+    );
+    return stored === 1;
   }
 
   /** Deletes the token and the last refusal. @returns true if there was a token */
   async forgetToken(): Promise<boolean> {
-    // Who finds its lock gone stores no token.
+    // A process that finds its mutex gone stores no token.
     await this.#redis.send(['DEL', this.#name('lock'), this.#name('refused')]);
     return (await this.#redis.send(['DEL', this.#name('token')])) === 1;
   }
@@ -131,23 +136,27 @@ export class AccountKeys {
   }
 
   /**
-   * Returns false if another owner has the lock.
-   * @throws SharedStoreError also if it may have the lock for ever
+   * Returns false if another owner has the mutex.
+   * @throws SharedStoreError also if it may have the mutex for ever
    */
-  async takeLock(owner: string): Promise<boolean> {
-    if (await this.#lock(TAKE, owner)) return true;
-    await this.#checkLock();
+  async takeMutex(owner: string): Promise<boolean> {
+    if (await this.#setMutex(TAKE, owner)) return true;
+    await this.#checkMutex();
     return false;
   }
 
-  /** Returns false if this owner has lost the lock. */
-  renewLock(owner: string): Promise<boolean> {
-    return this.#lock(RENEW, owner);
+  /** Returns false if this owner has lost the mutex. */
+  renewMutex(owner: string): Promise<boolean> {
+    return this.#setMutex(RENEW, owner);
   }
 
-  /** Also after an interrupt. If this fails, the lock expires. */
-  async releaseLock(owner: string): Promise<void> {
-    await this.#redis.run(RELEASE, [this.#name('lock')], [owner], true).catch(() => {});
+  /**
+   * Is sent after an interrupt too, unless that ended the connection with another command in flight.
+   * If this fails, the mutex expires.
+   */
+  async releaseMutex(owner: string): Promise<void> {
+    const { signal } = new AbortController();
+    await this.#redis.run(RELEASE, [this.#name('lock')], [owner], signal).catch(() => {});
   }
 
   /**
@@ -160,7 +169,7 @@ export class AccountKeys {
     await this.readToken();
     await this.#set('check', owner, 1_000);
     await this.#redis.run(RELEASE, [check], [owner]);
-    await this.#checkLock();
+    await this.#checkMutex();
     await this.#redis.send(['DEL', check]);
   }
 
@@ -173,17 +182,17 @@ export class AccountKeys {
     return `imgctl:{${this.#account}}:${key}`;
   }
 
-  async #lock(script: typeof TAKE | typeof RENEW, owner: string): Promise<boolean> {
-    return (await this.#redis.run(script, [this.#name('lock')], [owner, `${LOCK_TIME}`])) === 1;
+  async #setMutex(script: typeof TAKE | typeof RENEW, owner: string): Promise<boolean> {
+    return (await this.#redis.run(script, [this.#name('lock')], [owner, `${MUTEX_TIME}`])) === 1;
   }
 
-  /** A lock that imgctl did not set may stay for ever. */
-  async #checkLock(): Promise<void> {
+  /** @throws SharedStoreError: one that imgctl did not set may stay for ever */
+  async #checkMutex(): Promise<void> {
     const lock = this.#name('lock');
     // -2: there is none; -1: it never expires.
     const left = Number(await this.#redis.send(['PTTL', lock]));
-    if (left === -2 || (left >= 0 && left <= LOCK_TIME)) return;
-    const flaw = left < 0 ? 'has no time limit' : `is set for more than ${LOCK_TIME / 1000} s`;
+    if (left === -2 || (left >= 0 && left <= MUTEX_TIME)) return;
+    const flaw = left < 0 ? 'has no time limit' : `is set for more than ${MUTEX_TIME / 1000} s`;
     throw new SharedStoreError(`its lock ${flaw}`, advice(`delete the key ${lock} in the store`));
   }
 

@@ -7,7 +7,7 @@ import type { Account } from '../config/settings.ts';
 import { errorReason, ImgctlError, permissionAdvice, tryOr } from '../errors.ts';
 import type { Facts } from '../facts.ts';
 import { type AssertHeld, readJsonFile, writeJsonFile } from '../files/atomic-file.ts';
-import { MutexLostError, withMutexIfPossible } from '../files/mutex.ts';
+import { holdMutex, MutexLostError } from '../files/mutex.ts';
 import type { Io } from '../io.ts';
 import type { JsonObject } from '../json.ts';
 import { type CachedToken, isInForce, type RememberedLimit } from './cached-token.ts';
@@ -25,15 +25,15 @@ import {
 const MUTEX_PATIENCE = 120_000;
 
 interface WriteOptions {
-  /** True if it is stored elsewhere too, so that a failure does not matter. */
-  readonly isCopy?: boolean;
+  /** True if a failure is not worth a warning: it is stored elsewhere too, or not needed. */
+  readonly isOptional?: boolean;
   /** Called just before the file is replaced; throws MutexLostError if the old one has to stay. */
   readonly assertHeld?: AssertHeld | undefined;
 }
 
 /**
  * The files of one account. All profiles of the same base URL and user share token and limit.
- * Reading and writing never throw: a failure is a warning.
+ * A failure to read or write is a warning.
  */
 export class FileStore implements TokenStore, MutexStore {
   /** The file of the token; without a directory there are no files. */
@@ -46,8 +46,7 @@ export class FileStore implements TokenStore, MutexStore {
   readonly #uid: number | undefined;
   readonly #trustsOthers: boolean;
   readonly #warn: (message: string, facts?: Facts) => void;
-  /** True after a warning that a token or limit could not be written. */
-  writeFailed = false;
+  #writeFailed = false;
 
   constructor(
     directory: string | undefined,
@@ -81,19 +80,20 @@ export class FileStore implements TokenStore, MutexStore {
     return refused?.has(token) ? undefined : { token, receivedAt, expiresAt };
   }
 
-  /** Returns false, and leaves the old token, if the mutex is lost. */
-  write({ token, receivedAt, expiresAt }: CachedToken, options?: WriteOptions): Promise<boolean> {
+  /** @throws MutexLostError: the old token stays */
+  write({ token, receivedAt, expiresAt }: CachedToken, options?: WriteOptions): Promise<void> {
     const { baseUrl: base_url, username } = this.#account;
     const record = { base_url, username, token, received_at: receivedAt, expires_at: expiresAt };
     return this.#writeRecord(this.location, record, options);
   }
 
-  readRefusal(): Refusal | undefined {
-    return parseRefusal(this.#readRecord(this.#refusalFile));
+  remove(): void {
+    tryOr(() => this.location && fs.rmSync(this.location, { force: true }), undefined);
   }
 
-  async writeRefusal(refusal: Refusal): Promise<void> {
-    await this.#writeRecord(this.#refusalFile, { ...refusal }, { isCopy: true });
+  /** True after a warning that a token or limit could not be written. */
+  get writeFailed(): boolean {
+    return this.#writeFailed;
   }
 
   /**
@@ -108,7 +108,7 @@ export class FileStore implements TokenStore, MutexStore {
       const message = `cannot store the access token (${errorReason(cause)})`;
       throw new ImgctlError('failed', message, { facts: { kind: 'not-writable' }, cause });
     }
-    if (file) fs.rmSync(file, { force: true });
+    tryOr(() => file && fs.rmSync(file, { force: true }), undefined);
   }
 
   readLimit(now: number): RememberedLimit | undefined {
@@ -119,29 +119,55 @@ export class FileStore implements TokenStore, MutexStore {
     return isInForce(limit, now) ? limit : undefined;
   }
 
-  async writeLimit(limit: RememberedLimit, options?: WriteOptions): Promise<void> {
+  writeLimit(limit: RememberedLimit, options?: WriteOptions): Promise<void> {
     const { remaining, receivedAt, resetsAt } = limit;
     const record = { remaining, received_at: receivedAt, resets_at: resetsAt };
-    await this.#writeRecord(this.limitFile, record, options);
+    return this.#writeRecord(this.limitFile, record, options);
+  }
+
+  readRefusal(): Refusal | undefined {
+    return parseRefusal(this.#readRecord(this.#refusalFile));
+  }
+
+  writeRefusal(refusal: Refusal): Promise<void> {
+    return this.#writeRecord(this.#refusalFile, { ...refusal }, { isOptional: true });
   }
 
   withTokenMutex<Result>(request: TokenRequest<Result>): Promise<Result> {
     return runUnderMutex(request, this);
   }
 
-  /** Does not call `reuse` during the wait: whoever stored a token releases the mutex at once. */
-  whileHeld<Result>(
-    _reuse: TokenRequest<Result>['reuse'],
-    run: (held: HeldMutex) => Promise<Result>,
-  ): Promise<Result> {
-    return withMutexIfPossible(this.limitFile, MUTEX_PATIENCE, this.#io, (assertHeld) =>
-      run({
-        assertHeld: async () => assertHeld(),
-        writeToken: (token) => this.write(token, { assertHeld }),
-      }),
-    );
+  async acquire(): Promise<HeldMutex> {
+    const mutex = await this.#holdMutexIfPossible();
+    const assertHeld = mutex?.assertHeld;
+    return {
+      assertHeld: async () => assertHeld?.(),
+      writeToken: async (token) => {
+        try {
+          await this.write(token, { assertHeld });
+          return true;
+        } catch (error) {
+          if (error instanceof MutexLostError) return false;
+          throw error;
+        }
+      },
+      writeRefusal: (refusal) => this.writeRefusal(refusal),
+      release: async () => mutex?.release(),
+    };
   }
 
+  /** Returns undefined if no mutex can be made, such as on a full disk. */
+  async #holdMutexIfPossible() {
+    if (this.limitFile === undefined) return undefined;
+    try {
+      return await holdMutex(this.limitFile, MUTEX_PATIENCE, this.#io);
+    } catch (error) {
+      if (error instanceof ImgctlError) throw error;
+      return undefined;
+    }
+  }
+
+  /** Also tightens the modes of the file and its folder. */
   #readRecord(file: string | undefined): JsonObject | undefined {
     if (file === undefined) return undefined;
     this.#tighten(path.dirname(file));
@@ -158,23 +184,22 @@ export class FileStore implements TokenStore, MutexStore {
     }
   }
 
-  /** Returns false if the mutex is lost. Another failure is a warning. */
+  /** @throws MutexLostError */
   async #writeRecord(
     file: string | undefined,
     value: JsonObject,
-    { isCopy = false, assertHeld }: WriteOptions = {},
-  ): Promise<boolean> {
+    { isOptional = false, assertHeld }: WriteOptions = {},
+  ): Promise<void> {
     try {
       await this.#replace(file, value, assertHeld);
     } catch (error) {
-      if (error instanceof MutexLostError) return false;
-      if (isCopy) return true;
-      this.writeFailed = true;
+      if (error instanceof MutexLostError) throw error;
+      if (isOptional) return;
+      this.#writeFailed = true;
       // The same for both, so that a full disk is one warning.
       const what = `cannot store the access token or its request limit (${errorReason(error)})`;
       this.#warn(`${what}; it is used for this run only`, { kind: 'not-writable' });
     }
-    return true;
   }
 
   /** @throws the error of the file system; MutexLostError */

@@ -23,81 +23,100 @@ interface RedisOptions {
   readonly readPassword: () => Promise<string | undefined>;
 }
 
-/** A connection that the first command opens and the first error ends. No command is repeated. */
+/**
+ * A connection that the first command opens. A command ends by the first of these, and all but its
+ * reply end the connection too:
+ *
+ *     its reply; an error reply
+ *     an error of the connection, such as a reply that cannot be read: the library does not tell
+ *     the commands in flight
+ *     the limit of time, or an interrupt
+ */
 export class Redis {
   readonly #options: RedisOptions;
-  #client: Promise<Client> | undefined;
+  #connection: Promise<Connection> | undefined;
 
   constructor(options: RedisOptions) {
     this.#options = options;
   }
 
   /**
-   * @param isLast true to send it also after an interrupt
+   * Sends a command once.
+   * @param interrupt ends the wait for the reply
    * @throws SharedStoreError, or the reason of an interrupt
    */
-  async send(words: readonly string[], isLast = false): Promise<Reply> {
-    this.#client ??= this.#connect();
-    const client = await this.#client;
-    return this.#withinTime(client, client.send(words), isLast);
+  async send(
+    words: readonly string[],
+    interrupt: AbortSignal = this.#options.io.signal,
+  ): Promise<Reply> {
+    this.#connection ??= this.#connect();
+    const connection = await this.#connection;
+    return this.#untilEnd(connection, connection.send(words), interrupt);
   }
 
   /** Runs a script in the store, whose values are the ARGV of Lua. Otherwise like `send`. */
-  run(script: string, keys: readonly string[], values: readonly string[], isLast = false) {
-    return this.send(['EVAL', script, `${keys.length}`, ...keys, ...values], isLast);
+  run(
+    script: string,
+    keys: readonly string[],
+    values: readonly string[],
+    interrupt?: AbortSignal,
+  ): Promise<Reply> {
+    return this.send(['EVAL', script, `${keys.length}`, ...keys, ...values], interrupt);
   }
 
   async close(): Promise<void> {
-    const client = await this.#client?.catch(() => undefined);
-    client?.destroy();
+    const connection = await this.#connection?.catch(() => undefined);
+    connection?.destroy();
   }
 
-  async #connect(): Promise<Client> {
-    const { address, ca, readPassword } = this.#options;
-    const client = await createClient(address, await readPassword(), ca);
-    await this.#withinTime(client, client.connect(), false);
-    return client;
+  async #connect(): Promise<Connection> {
+    const { address, ca, io, readPassword } = this.#options;
+    const connection = await createConnection(address, await readPassword(), ca);
+    await this.#untilEnd(connection, connection.connect(), io.signal);
+    return connection;
   }
 
-  /** Waits for a reply, and ends the connection if it fails or takes too long. */
-  async #withinTime<Result>(
-    client: Client,
+  async #untilEnd<Result>(
+    { lost, destroy, explain }: Connection,
     reply: Promise<Result>,
-    isLast: boolean,
+    interrupt: AbortSignal,
   ): Promise<Result> {
-    const { io } = this.#options;
-    const end = new AbortController();
-    const signal = isLast ? end.signal : AbortSignal.any([end.signal, io.signal]);
-    const timeout = this.#timeOut(signal);
-    // The one that loses the race fails unseen.
-    for (const promise of [reply, timeout]) promise.catch(() => {});
+    const ended = new AbortController();
+    const limit = this.#failAfterLimit(AbortSignal.any([interrupt, ended.signal]));
     try {
-      return await Promise.race([reply, timeout]);
+      return await Promise.race([reply, lost, limit]);
     } catch (error) {
-      client.destroy();
-      io.signal.throwIfAborted();
-      throw error;
+      destroy();
+      this.#options.io.signal.throwIfAborted();
+      throw error instanceof SharedStoreError ? error : explain(error as Error);
     } finally {
-      end.abort();
+      ended.abort();
     }
   }
 
   /** @throws SharedStoreError after the limit; before, the reason of the signal */
-  async #timeOut(signal: AbortSignal): Promise<never> {
+  async #failAfterLimit(signal: AbortSignal): Promise<never> {
     const { io } = this.#options;
     for (let time = 0; time < REPLY_LIMIT; time += SLICE) await io.sleep(SLICE, signal);
     throw new SharedStoreError(`no reply within ${REPLY_LIMIT / 1000} s`);
   }
 }
 
-type Client = Awaited<ReturnType<typeof createClient>>;
+/** The library's client, without its own limits of time: its `connect` may wait for ever. */
+interface Connection {
+  connect(): Promise<unknown>;
+  send(words: readonly string[]): Promise<Reply>;
+  destroy(): void;
+  /** Rejects with the first error of the connection. */
+  readonly lost: Promise<never>;
+  explain(error: NodeJS.ErrnoException): SharedStoreError;
+}
 
-/** Returns the library's client without its limits of time: its `connect` may wait for ever. */
-async function createClient(
+async function createConnection(
   { tls, host, port, username, database }: RedisAddress,
   password: string | undefined,
   ca: string | undefined,
-) {
+): Promise<Connection> {
   const library = await import('@redis/client');
   const servername = builtin('node:net').isIP(host) === 0 ? { servername: host } : {};
   const trust = () => ({ tls: true as const, ...trustOptions(builtin('node:tls'), ca) });
@@ -113,21 +132,18 @@ async function createClient(
     disableClientInfo: true,
     socket: tls ? { ...socket, ...servername, ...trust() } : socket,
   });
-  // Commands in flight do not learn of a reply that cannot be read.
-  const failed = new Promise<never>((_resolve, reject) => client.on('error', reject));
-  failed.catch(() => {});
-  /** @throws SharedStoreError also if the connection fails before the reply */
-  const replyTo = <Result>(sent: Promise<Result>): Promise<Result> =>
-    Promise.race([sent, failed]).catch((error: NodeJS.ErrnoException) => {
-      throw new SharedStoreError(reasonFor(error, library));
-    });
+  const lost = new Promise<never>((_resolve, reject) => client.on('error', reject));
+  // No command may be in flight then.
+  lost.catch(() => {});
   return {
-    connect: () => replyTo(client.connect()),
-    send: (words: readonly string[]) => replyTo(client.sendCommand<Reply>([...words])),
+    connect: () => client.connect(),
+    send: (words) => client.sendCommand<Reply>([...words]),
     destroy: () => {
       if (client.isOpen) client.destroy();
       opening.abort();
     },
+    lost,
+    explain: (error) => new SharedStoreError(reasonFor(error, library)),
   };
 }
 

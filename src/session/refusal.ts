@@ -11,15 +11,20 @@ export interface Refusal {
   readonly id: string;
   readonly code: 'wrong-credentials' | 'not-permitted';
   readonly message: string;
+  readonly status: number;
+  /** What to do about it. About wrong credentials, only the source of the password knows. */
+  readonly advice?: string | undefined;
   /** A digest of id and password, too short to tell anything else of the password. */
   readonly check: string;
 }
 
 /** Returns what others may know of the error; undefined if the service did not refuse. */
-export function refusalOf({ code, message }: ImgctlError, password: string): Refusal | undefined {
-  if (code !== 'wrong-credentials' && code !== 'not-permitted') return undefined;
+export function refusalOf(error: ImgctlError, password: string): Refusal | undefined {
+  const { code, message, status, facts } = error;
+  if ((code !== 'wrong-credentials' && code !== 'not-permitted') || !status) return undefined;
+  const advice = facts?.kind === 'advice' ? facts.text : undefined;
   const id = builtin('node:crypto').randomUUID();
-  return { id, code, message, check: checkOf(id, password) };
+  return { id, code, message, status, advice, check: checkOf(id, password) };
 }
 
 /** True if it was this password that was refused. */
@@ -34,20 +39,18 @@ function checkOf(id: string, password: string): string {
   return shortDigest([id, password].join('\0'), 4);
 }
 
-/**
- * Returns the error of those that waited.
- * @param factsIfWrong of a wrong password; other refusals say what to do themselves
- */
-export function refusalError({ code, message }: Refusal, factsIfWrong: Facts): ImgctlError {
-  const facts = code === 'wrong-credentials' ? factsIfWrong : undefined;
-  return new ImgctlError(code, message, { facts, status: 401 });
+/** Returns the error of the process that was refused, and of those that waited for it. */
+export function refusalError(refusal: Refusal, factsIfWrongCredentials: Facts): ImgctlError {
+  const { code, message, status, advice } = refusal;
+  const facts = code === 'wrong-credentials' ? factsIfWrongCredentials : advice;
+  return new ImgctlError(code, message, { facts, status });
 }
 
 /** Returns undefined if the record is not that of a refusal. */
 export function parseRefusal(record: JsonObject | undefined): Refusal | undefined {
-  const { id, code, message, check } = record ?? {};
+  const { id, code, message, status, advice, check } = record ?? {};
   if (code !== 'wrong-credentials' && code !== 'not-permitted') return undefined;
-  const areTexts =
-    typeof id === 'string' && typeof message === 'string' && typeof check === 'string';
-  return areTexts ? { id, code, message, check } : undefined;
+  if (typeof id !== 'string' || typeof message !== 'string') return undefined;
+  if (typeof status !== 'number' || typeof check !== 'string') return undefined;
+  return { id, code, message, status, check, ...(typeof advice === 'string' && { advice }) };
 }

@@ -51,7 +51,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   const { account } = settings;
   const baseUrl = requireBaseUrl(settings);
   // doctor, which gives its own tokens, prints only its findings.
-  if (!options.tokens) warnIfUnverified(options, baseUrl);
+  if (!options.tokens) warnOfIgnoredVariable(options, baseUrl);
   const givenTokens = options.tokens ?? tokenOfEnvironment(io);
   // Given tokens need no store: the shared one is not even contacted.
   const shared = givenTokens ? undefined : await openSharedStore(options);
@@ -78,7 +78,7 @@ function tokensOf(
     store,
     client,
     username: settings.get('username'),
-    password: unattendedPassword(settings, io),
+    passwordSource: unattendedPassword(settings, io),
     baseUrl: settings.account.baseUrl,
     patience: settings.get('wait-for-token') ?? 0,
     onWait: (milliseconds) =>
@@ -137,7 +137,7 @@ async function readSealingKey({ settings, io, onSecret }: SessionOptions) {
   return parseKey(text, secret.origin);
 }
 
-function warnIfUnverified({ io, warn }: SessionOptions, { protocol }: URL): void {
+function warnOfIgnoredVariable({ io, warn }: SessionOptions, { protocol }: URL): void {
   if (io.env.NODE_TLS_REJECT_UNAUTHORIZED !== '0' || protocol !== 'https:') return;
   const message = 'NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored: certificates are always verified';
   warn(message, { kind: 'untrusted', of: 'service', hasOthers: false });

@@ -17,12 +17,12 @@ import {
   type TokenStore,
 } from './token-store.ts';
 
-/** Milliseconds between two renewals of the lock: a password command may take longer. */
+/** Milliseconds between two renewals of the mutex: a password command may take longer. */
 const RENEWAL = 10_000;
-/** Milliseconds to wait for the lock, as for that of a file. */
+/** Milliseconds to wait for the mutex, as for that of a file. */
 const PATIENCE = 120_000;
-/** Milliseconds between two looks at the lock, on average. */
-const WAIT = 300;
+/** Milliseconds between two tries to take the mutex, on average. */
+const PAUSE = 300;
 
 /** After a failure of Redis it warns once, and uses the files for the rest of the run. */
 export class SharedStore implements TokenStore, MutexStore {
@@ -49,12 +49,13 @@ export class SharedStore implements TokenStore, MutexStore {
     return this.keys.location;
   }
 
+  /** Returns the token of this machine, or the shared one if that has little time left. */
   async read(refused?: ReadonlySet<string>): Promise<CachedToken | undefined> {
     const local = this.files.read(refused);
     if (local && !needsRenewal(local, this.#io.now())) return local;
     const shared = (await this.#try(() => this.keys.readToken()))?.result;
     if (shared === undefined || refused?.has(shared.token)) return local;
-    await this.files.write(shared, { isCopy: true });
+    await this.#writeCopy(shared);
     return shared;
   }
 
@@ -71,14 +72,16 @@ export class SharedStore implements TokenStore, MutexStore {
 
   async writeLimit(limit: RememberedLimit): Promise<void> {
     const stored = await this.#try(() => this.keys.writeLimit(limit));
-    await this.files.writeLimit(limit, { isCopy: stored !== undefined });
+    await this.files.writeLimit(limit, { isOptional: stored !== undefined });
   }
 
   /**
-   * Runs a request under the lock. What follows if Redis fails meanwhile:
+   * Runs a request under the mutex. What follows if Redis fails meanwhile:
    *
-   *     with the lock, or before the old refusal is read    the request starts again with the files
-   *     with the token, the limit or a new refusal          it goes on, with the files for these
+   *     while the mutex is taken or checked, or a refusal read    the request starts again with
+   *                                                               the files
+   *     while a token, a limit or a refusal is written, or        it goes on, with the files for
+   *     a token or a limit is read                                these
    */
   async withTokenMutex<Result>(request: TokenRequest<Result>): Promise<Result> {
     const shared = await this.#try(() => runUnderMutex(request, this));
@@ -89,64 +92,58 @@ export class SharedStore implements TokenStore, MutexStore {
     return this.keys.readRefusal();
   }
 
-  async writeRefusal(refusal: Refusal): Promise<void> {
-    await this.#try(() => this.keys.writeRefusal(refusal));
-    await this.files.writeRefusal(refusal);
-  }
-
-  /** Calls `run` under the lock, unless `reuse` finds something during the wait for the lock. */
-  async whileHeld<Result>(
-    reuse: TokenRequest<Result>['reuse'],
-    run: (held: HeldMutex) => Promise<Result>,
-  ): Promise<Result> {
+  async acquire(): Promise<HeldMutex> {
     const owner = builtin('node:crypto').randomUUID();
-    const found = await this.#takeLock(owner, reuse);
-    if (found !== undefined) return found;
+    await this.#takeMutex(owner);
     const renewal = setInterval(() => {
-      this.keys.renewLock(owner).catch(() => {});
+      this.keys.renewMutex(owner).catch(() => {});
     }, RENEWAL).unref();
-    try {
-      return await run({
-        assertHeld: () => this.#assertHeld(owner),
-        writeToken: (token) => this.#writeToken(token, owner),
-      });
-    } finally {
-      clearInterval(renewal);
-      await this.keys.releaseLock(owner);
-    }
+    return {
+      assertHeld: () => this.#assertHeld(owner),
+      writeToken: (token) => this.#writeToken(token, owner),
+      writeRefusal: (refusal) => this.#writeRefusal(refusal),
+      release: async () => {
+        clearInterval(renewal);
+        await this.keys.releaseMutex(owner);
+      },
+    };
   }
 
-  /** Waits for the lock. Returns undefined with the lock, or what `reuse` found meanwhile. */
-  async #takeLock<Result>(
-    owner: string,
-    reuse: TokenRequest<Result>['reuse'],
-  ): Promise<Result | undefined> {
+  async #takeMutex(owner: string): Promise<void> {
     const io = this.#io;
-    const started = io.elapsed();
-    while (!(await this.keys.takeLock(owner))) {
-      if (io.elapsed() - started > PATIENCE) {
+    const latest = io.elapsed() + PATIENCE;
+    while (!(await this.keys.takeMutex(owner))) {
+      if (io.elapsed() > latest) {
         const message = `another imgctl has been requesting a token for ${PATIENCE / 1000} s`;
         throw new ImgctlError('locked', message, { facts: 'try again later' });
       }
-      await io.sleep(WAIT * (0.5 + io.random()), io.signal);
-      const found = await reuse();
-      if (found !== undefined) return found;
+      await io.sleep(PAUSE * (0.5 + io.random()), io.signal);
     }
-    return undefined;
   }
 
   async #assertHeld(owner: string): Promise<void> {
-    if (await this.keys.renewLock(owner)) return;
+    if (await this.keys.renewMutex(owner)) return;
     const message = 'another imgctl took the lock of the token store';
     throw new MutexLostError('failed', message, { facts: 'run the command again' });
   }
 
-  /** Stores a token in both places unless the lock was lost: then returns false. */
   async #writeToken(token: CachedToken, owner: string): Promise<boolean> {
     const stored = await this.#try(() => this.keys.writeToken(token, owner));
-    if (stored?.result === false) return false;
-    await this.files.write(token, { isCopy: stored !== undefined });
-    return true;
+    if (stored === undefined) await this.files.write(token);
+    else if (stored.result) await this.#writeCopy(token);
+    return stored?.result ?? true;
+  }
+
+  async #writeRefusal(refusal: Refusal): Promise<void> {
+    await this.#try(() => this.keys.writeRefusal(refusal));
+    await this.files.writeRefusal(refusal);
+  }
+
+  /** Copies a shared token to this machine, unless a logout meanwhile deleted it in both places. */
+  async #writeCopy(token: CachedToken): Promise<void> {
+    await this.files.write(token, { isOptional: true });
+    const shared = await this.#try(() => this.keys.readToken());
+    if (shared && shared.result?.token !== token.token) this.files.remove();
   }
 
   /** Returns undefined if the store fails, or has failed before. */

@@ -13,83 +13,78 @@ export interface TokenStore {
   readLimit(now: number): Promise<RememberedLimit | undefined> | RememberedLimit | undefined;
   writeLimit(limit: RememberedLimit): Promise<void>;
   /**
-   * Runs the request under the mutex, or without one if none can be made.
+   * Runs the request under the mutex of the account, or without one if none can be made.
    * @throws ImgctlError locked
    */
   withTokenMutex<Result>(request: TokenRequest<Result>): Promise<Result>;
 }
 
-/** What to do while no other process requests a token. */
+/** What to do once this process holds the mutex: `run`, unless `reuse` returns something. */
 export interface TokenRequest<Result> {
   /** Returns what makes the request unnecessary, such as the token of another process. */
   reuse(): Promise<Result | undefined>;
-  run(mutex: TokenMutex): Promise<Result>;
+  /** @param refusal of a request that was refused while this process waited for the mutex */
+  run(mutex: HeldMutex, refusal: Refusal | undefined): Promise<Result>;
 }
 
-/** What a process may do while it holds the mutex of token requests. */
+/** The mutex of token requests, while this process holds it. */
 export interface HeldMutex {
-  /** @throws MutexLostError: the request has to start again */
+  /** @throws MutexLostError: another process has taken it */
   assertHeld(): Promise<void>;
-  /** Returns false, and stores nothing, if the mutex was lost. */
+  /** Returns false, and stores nothing, if another process has taken the mutex. */
   writeToken(token: CachedToken): Promise<boolean>;
-}
-
-/** What a request gets: the held mutex, and what processes that wait for it tell each other. */
-export interface TokenMutex extends HeldMutex {
-  /** The request of another process that was refused while this one waited for the mutex. */
-  readonly refusal: Refusal | undefined;
-  /** Stores a refusal for the processes that wait. */
+  /** Tells the processes that wait for the mutex of a refused request. */
   writeRefusal(refusal: Refusal): Promise<void>;
+  release(): Promise<void>;
 }
 
-/** What `runUnderMutex` needs of a store. */
+/** A store with a mutex. */
 export interface MutexStore {
+  /** Waits for the mutex. @throws ImgctlError locked */
+  acquire(): Promise<HeldMutex>;
   /** Returns the last refusal that is stored. */
   readRefusal(): Promise<Refusal | undefined> | Refusal | undefined;
-  writeRefusal(refusal: Refusal): Promise<void>;
-  /**
-   * Waits for the mutex, and holds it during `run`. A store may call `reuse` during the wait, and
-   * return what that finds.
-   */
-  whileHeld<Result>(
-    reuse: TokenRequest<Result>['reuse'],
-    run: (held: HeldMutex) => Promise<Result>,
-  ): Promise<Result>;
 }
 
 /**
  * Runs a request under the mutex of a store. What other processes did meanwhile:
  *
- *     during the wait     one stored a token       that token is used
- *                         one was refused          the request gets the refusal
- *     before the request  one took the mutex       the request starts again
- *     during the request  one took the mutex       the new token is not stored
+ *     during the wait       one stored a token    that token is used
+ *                           one was refused       the request gets the refusal
+ *     before the request    one took the mutex    the request starts again, but stores no token:
+ *                                                 that process may have logged out
+ *     during the request    one took the mutex    the new token is not stored
  *
- * A process that took the mutex may have logged out: a request that started again stores no token.
  * @throws MutexLostError: the mutex was taken twice
  */
 export async function runUnderMutex<Result>(
-  { reuse, run }: TokenRequest<Result>,
+  request: TokenRequest<Result>,
   store: MutexStore,
 ): Promise<Result> {
-  const before = await store.readRefusal();
-  const runOnce = (mayStore: boolean) =>
-    store.whileHeld(reuse, async (held) => {
-      const found = await reuse();
-      if (found !== undefined) return found;
-      const last = await store.readRefusal();
-      return run({
-        assertHeld: held.assertHeld,
-        writeToken: async (token) => mayStore && held.writeToken(token),
-        refusal: last?.id === before?.id ? undefined : last,
-        writeRefusal: (refusal) => store.writeRefusal(refusal),
-      });
-    });
+  const earlier = await store.readRefusal();
   try {
-    return await runOnce(true);
+    return await runOnce(request, store, earlier);
   } catch (error) {
     if (!(error instanceof MutexLostError)) throw error;
-    return runOnce(false);
+    const run: typeof request.run = (mutex, refusal) =>
+      request.run({ ...mutex, writeToken: async () => false }, refusal);
+    return runOnce({ ...request, run }, store, earlier);
+  }
+}
+
+async function runOnce<Result>(
+  { reuse, run }: TokenRequest<Result>,
+  store: MutexStore,
+  earlier: Refusal | undefined,
+): Promise<Result> {
+  const mutex = await store.acquire();
+  try {
+    const found = await reuse();
+    if (found !== undefined) return found;
+    const last = await store.readRefusal();
+    return await run(mutex, last?.id === earlier?.id ? undefined : last);
+  } finally {
+    await mutex.release();
   }
 }
 

@@ -2,16 +2,15 @@
 //
 // A token request goes through these functions, from the outside in. Each adds one thing:
 //
-//     renewOnce         tokens.ts           one request for all that need a token at once
-//     reuseOrRequest    tokens.ts           prefers a token that another process has stored
+//     #renewOnce        tokens.ts           one request for all that need a token at once
+//     #reuseOrRequest   tokens.ts           prefers a token that another process has stored
 //     or login          tokens.ts           requests one in any case
 //     runWithin         request-limit.ts    waits for the end of the limit, and starts again
 //     withTokenMutex    shared-store.ts     starts again with the files if the store fails
-//     runUnderMutex     token-store.ts      looks for the token or refusal of another process;
-//                                           starts again if the mutex is lost
-//     whileHeld         file-store.ts,      holds the mutex: a file, or the lock of the store
-//                       shared-store.ts
-//     request           tokens.ts           reads the password; stores the token or the refusal
+//     runUnderMutex     token-store.ts      holds the mutex of the store; looks for the token or the
+//                                           refusal of another process; starts again if it took
+//                                           the mutex
+//     #request          tokens.ts           reads the password; stores the token or the refusal
 //     send              request-limit.ts    counts the request; sends none above the limit
 //     requestToken      src/api             sends the request
 
@@ -21,9 +20,9 @@ import { hasCode, ImgctlError } from '../errors.ts';
 import type { Facts } from '../facts.ts';
 import type { PasswordSource } from '../secrets/passwords.ts';
 import { type CachedToken, needsRenewal, tokenState } from './cached-token.ts';
-import { isRefused, refusalError, refusalOf } from './refusal.ts';
+import { isRefused, type Refusal, refusalError, refusalOf } from './refusal.ts';
 import { type LimitOptions, RequestLimit } from './request-limit.ts';
-import type { TokenMutex } from './token-store.ts';
+import type { HeldMutex } from './token-store.ts';
 
 /**
  * Returns a source of one token, neither cached nor renewed.
@@ -44,7 +43,7 @@ export function fixedToken(token: string, origin: string): TokenSource {
 
 interface TokensOptions extends LimitOptions {
   readonly username: string | undefined;
-  readonly password: PasswordSource | undefined;
+  readonly passwordSource: PasswordSource | undefined;
   readonly baseUrl: string;
 }
 
@@ -58,18 +57,22 @@ interface LoginOptions {
 
 interface Credentials {
   readonly username: string;
-  /** Read under the mutex: it is not needed if another process has requested a token. */
-  readonly password: Pick<PasswordSource, 'read' | 'factsIfRefused'>;
+  readonly passwordSource: Pick<PasswordSource, 'read' | 'factsIfRefused'>;
+  /** True to send the request even if the remembered limit is reached. */
+  readonly ignoreLimit: boolean;
 }
 
 interface RequestResult {
   readonly issued: IssuedToken;
   /**
-   * The token that all processes use from now on: the issued one, that of a faster process, or none
-   * after a logout.
+   * The token that all processes use from now on: the issued one, that of a process that took the
+   * mutex, or none after a logout.
    */
-  readonly use: CachedToken | undefined;
+  readonly shared: CachedToken | undefined;
 }
+
+/** Errors of a token request that may soon be over. */
+const MAY_PASS = ['rate-limited', 'server-error', 'unreachable', 'timeout', 'proxy'] as const;
 
 /** Milliseconds in which all nodes of a service should have learned a new token. */
 const NEW_FOR = 10_000;
@@ -81,10 +84,11 @@ export class Tokens implements TokenSource {
   readonly #limit: RequestLimit;
   /** The token that this run uses. */
   #memory: CachedToken | undefined;
+  /** The tokens of this run's own requests. */
   readonly #issuedHere = new Set<string>();
   /** Tokens that the service refused: none of them replaces another. */
   readonly #refusedTokens = new Set<string>();
-  /** A token that could not be renewed in time: it is used until the service refuses it. */
+  /** A token that could not be renewed in time: there is no second try. */
   #unrenewed: string | undefined;
   #renewal: Promise<string> | undefined;
 
@@ -96,31 +100,38 @@ export class Tokens implements TokenSource {
   /**
    * What a request to the service is sent with:
    *
-   *     no token is known                 a new one
-   *     the token has some time left      that token
-   *     it has expired or soon will       a new one, or without a password that token
-   *     the same, and the new one is      that token, until the service refuses it, unless it
-   *     prevented by limit or network     has expired
+   *     no token is known                           a new one
+   *     the token has some time left                that token
+   *     it has expired or soon will, and            that token
+   *     there is no password
+   *     the same with a password                    a new one
+   *     a new one is prevented by limit, network    that token from now on, also once it expires;
+   *     or proxy                                    if it has expired already, the error
    */
   async current(): Promise<string> {
-    const { store, io } = this.#options;
-    if (this.#memory === undefined) {
-      const stored = await store.read();
-      // A renewal may have ended meanwhile.
-      this.#memory ??= stored;
-    }
-    const token = this.#memory;
+    const { io } = this.#options;
+    const token = await this.#known();
     if (token === undefined) return this.#renewOnce();
     const mayRenew = this.#credentials && token.token !== this.#unrenewed;
     if (!mayRenew || !needsRenewal(token, io.now())) return token.token;
     try {
       return await this.#renewOnce();
     } catch (error) {
-      const mayPass = hasCode(error, 'rate-limited', 'server-error', 'unreachable', 'timeout');
-      if (!mayPass || tokenState(token, io.now()) === 'expired') throw error;
+      if (!hasCode(error, ...MAY_PASS) || tokenState(token, io.now()) === 'expired') throw error;
       this.#unrenewed = token.token;
       return token.token;
     }
+  }
+
+  /** Returns the token of this run, or the stored one. */
+  async #known(): Promise<CachedToken | undefined> {
+    if (this.#memory === undefined) {
+      // Also one that was refused: it is sent again, and the error is the service's own.
+      const stored = await this.#options.store.read();
+      // A renewal may have ended meanwhile.
+      this.#memory ??= stored;
+    }
+    return this.#memory;
   }
 
   /**
@@ -135,8 +146,8 @@ export class Tokens implements TokenSource {
   async renew(token: string, wasAccepted: boolean): Promise<string | undefined> {
     this.#refusedTokens.add(token);
     if (this.#memory && !this.#refusedTokens.has(this.#memory.token)) return this.#memory.token;
-    const mayRequest = wasAccepted || !this.#issuedHere.has(token);
-    if (this.#credentials && mayRequest) return this.#renewOnce();
+    const wasNeverAccepted = this.#issuedHere.has(token) && !wasAccepted;
+    if (this.#credentials && !wasNeverAccepted) return this.#renewOnce();
     this.#memory = await this.#readUsable();
     return this.#memory?.token;
   }
@@ -155,13 +166,14 @@ export class Tokens implements TokenSource {
   }: LoginOptions): Promise<IssuedToken> {
     const { username } = this.#options;
     if (username === undefined) throw this.#notLoggedIn();
-    const given = { read: async () => password, factsIfRefused };
-    const { issued, use } = await this.#limit.runWithin({
+    const passwordSource = { read: async () => password, factsIfRefused };
+    const credentials = { username, passwordSource, ignoreLimit };
+    const { issued, shared } = await this.#limit.runWithin({
       reuse: async () => undefined,
-      run: (mutex) => this.#request(mutex, { username, password: given }, ignoreLimit),
+      run: (mutex, refusal) => this.#request(credentials, mutex, refusal),
     });
-    if (use === undefined) throw loggedOut();
-    this.#memory = use;
+    if (shared === undefined) throw loggedOut();
+    this.#memory = shared;
     return issued;
   }
 
@@ -171,8 +183,9 @@ export class Tokens implements TokenSource {
 
   /** What a token can be renewed with. */
   get #credentials(): Credentials | undefined {
-    const { username, password } = this.#options;
-    return username === undefined || password === undefined ? undefined : { username, password };
+    const { username, passwordSource } = this.#options;
+    if (username === undefined || passwordSource === undefined) return undefined;
+    return { username, passwordSource, ignoreLimit: false };
   }
 
   #renewOnce(): Promise<string> {
@@ -187,10 +200,10 @@ export class Tokens implements TokenSource {
     if (credentials === undefined) throw this.#notLoggedIn();
     this.#memory = await this.#limit.runWithin({
       reuse: () => this.#readUsable(),
-      run: async (mutex) => {
-        const { issued, use } = await this.#request(mutex, credentials);
+      run: async (mutex, refusal) => {
+        const { issued, shared } = await this.#request(credentials, mutex, refusal);
         // After a logout, only this run goes on using its token.
-        return use ?? issued;
+        return shared ?? issued;
       },
     });
     return this.#memory.token;
@@ -208,34 +221,36 @@ export class Tokens implements TokenSource {
    * @throws ImgctlError rate-limited: no request is left, so none was sent
    */
   async #request(
-    mutex: TokenMutex,
-    { username, password: source }: Credentials,
-    ignoreLimit = false,
+    { username, passwordSource, ignoreLimit }: Credentials,
+    mutex: HeldMutex,
+    refusalOfOther: Refusal | undefined,
   ): Promise<RequestResult> {
-    const { factsIfRefused } = source;
-    const password = await source.read();
+    const { factsIfRefused } = passwordSource;
+    const password = await passwordSource.read();
     // A command may have taken long to print the password.
     await mutex.assertHeld();
-    if (mutex.refusal && isRefused(password, mutex.refusal)) {
-      throw refusalError(mutex.refusal, factsIfRefused);
+    if (refusalOfOther && isRefused(password, refusalOfOther)) {
+      throw refusalError(refusalOfOther, factsIfRefused);
     }
-    const request = { username, password, ignoreLimit };
-    const issued = await this.#limit.send(request).catch(async (error: unknown) => {
-      if (!(error instanceof ImgctlError)) throw error;
-      const refusal = refusalOf(error, password);
+    let issued: IssuedToken;
+    try {
+      issued = await this.#limit.send({ username, password, ignoreLimit });
+    } catch (error) {
+      const refusal = error instanceof ImgctlError ? refusalOf(error, password) : undefined;
+      if (refusal === undefined) throw error;
       // The processes that wait for this one would send the same password.
-      if (refusal) await mutex.writeRefusal(refusal);
-      throw refusal?.code === 'wrong-credentials' ? error.with({ facts: factsIfRefused }) : error;
-    });
+      await mutex.writeRefusal(refusal);
+      throw refusalError(refusal, factsIfRefused);
+    }
     this.#issuedHere.add(issued.token);
-    if (await mutex.writeToken(issued)) return { issued, use: issued };
+    const isStored = await mutex.writeToken(issued);
     // The service may know only the newest token of a user, which another process has stored.
-    return { issued, use: await this.#readUsable() };
+    return { issued, shared: isStored ? issued : await this.#readUsable() };
   }
 
   #notLoggedIn(): ImgctlError {
-    const { username, password, baseUrl } = this.#options;
-    if (username === undefined && password !== undefined) {
+    const { username, passwordSource, baseUrl } = this.#options;
+    if (username === undefined && passwordSource !== undefined) {
       const message = 'no user name is set';
       return new ImgctlError('not-logged-in', message, { facts: { kind: 'username-needed' } });
     }

@@ -158,7 +158,14 @@ describe('forgetTokens', () => {
     const { cache } = cacheIn(directory);
     const other = cacheIn(directory, { username: 'bob' });
     await cache.write(TOKEN);
-    await cache.writeRefusal({ id: 'i', code: 'not-permitted', message: 'm', check: 'c' });
+    const refusal = {
+      id: 'i',
+      code: 'not-permitted',
+      message: 'm',
+      status: 403,
+      check: 'c',
+    } as const;
+    await cache.writeRefusal(refusal);
     await other.cache.write(TOKEN);
     expect(forgetTokens(directory, ACCOUNT)).toBe(1);
     expect(namesIn(directory)).toEqual([path.basename(other.file)]);

@@ -5,7 +5,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { forgetTokens } from '../../src/session/token-files.ts';
-import type { TokenMutex } from '../../src/session/token-store.ts';
+import type { HeldMutex } from '../../src/session/token-store.ts';
 import { fakeIo, temporaryDirectory } from '../support/io.ts';
 import { NO_REDIS, sharedRedis } from '../support/redis.ts';
 import {
@@ -53,7 +53,7 @@ async function sessionDuring(
 /** Stores a token whose request began before the world moved. */
 function storeAfter({ store }: SessionUnderTest, move: () => unknown): Promise<boolean> {
   let isFirst = true;
-  const run = async (mutex: TokenMutex) => {
+  const run = async (mutex: HeldMutex) => {
     if (isFirst) await move();
     isFirst = false;
     await mutex.assertHeld();

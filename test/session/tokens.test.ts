@@ -7,7 +7,7 @@ import { ImgctlError } from '../../src/errors.ts';
 import { advice } from '../../src/facts.ts';
 import type { Io } from '../../src/io.ts';
 import type { CachedToken } from '../../src/session/cached-token.ts';
-import type { TokenMutex, TokenRequest, TokenStore } from '../../src/session/token-store.ts';
+import type { HeldMutex, TokenRequest, TokenStore } from '../../src/session/token-store.ts';
 import { fixedToken, Tokens } from '../../src/session/tokens.ts';
 import { CLOCK_CHANGES, fakeIo, temporaryDirectory } from '../support/io.ts';
 import { scriptedServer, tokenResponse } from '../support/scripted-server.ts';
@@ -298,11 +298,11 @@ describe('--wait-for-token', () => {
 describe('a token store', () => {
   const tokenOf = (token: string): CachedToken => ({ token, receivedAt: 0, expiresAt: DAY });
 
-  const MUTEX: TokenMutex = {
+  const MUTEX: HeldMutex = {
     assertHeld: async () => {},
     writeToken: async () => true,
-    refusal: undefined,
     writeRefusal: async () => {},
+    release: async () => {},
   };
 
   /** Tokens of a store, and how many token requests they sent. */
@@ -318,12 +318,12 @@ describe('a token store', () => {
       read: () => undefined,
       readLimit: () => undefined,
       writeLimit: async () => {},
-      withTokenMutex: ({ run }) => run(MUTEX),
+      withTokenMutex: ({ run }) => run(MUTEX, undefined),
       ...changes,
     };
     const tokens = new Tokens({
       ...{ io, store, patience, username: 'demo', baseUrl: '' },
-      password: { read: async () => 'demo', factsIfRefused: advice(''), origin: '' },
+      passwordSource: { read: async () => 'demo', factsIfRefused: advice(''), origin: '' },
       client: () => ({ requestToken }),
     });
     return { io, tokens, requests: () => requests };
@@ -358,8 +358,8 @@ describe('a token store', () => {
 
   it('whose mutex another process took while the password was read sends no request', async () => {
     const assertHeld = () => Promise.reject(new Error('lost'));
-    const lost: TokenMutex = { ...MUTEX, assertHeld };
-    const { tokens, requests } = tokensOf({ withTokenMutex: ({ run }) => run(lost) });
+    const lost: HeldMutex = { ...MUTEX, assertHeld };
+    const { tokens, requests } = tokensOf({ withTokenMutex: ({ run }) => run(lost, undefined) });
     await expect(tokens.current()).rejects.toThrow('lost');
     expect(requests()).toBe(0);
   });
