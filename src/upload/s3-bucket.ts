@@ -7,7 +7,7 @@ import { findAll, textOf, type XmlElement } from '../xml.ts';
 import type { StorageRequest } from './requests.ts';
 import { isSettled, requireLength } from './responses.ts';
 import { plainTag, requireS3Success, rootOf } from './s3-responses.ts';
-import type { StorageOptions } from './storage.ts';
+import type { StorageOptions, StoredFile } from './storage.ts';
 import type { UploadSource } from './upload-file.ts';
 
 const MIB = 2 ** 20;
@@ -34,7 +34,15 @@ export interface S3
   readonly found: { lacksConditions: boolean };
 }
 
-export async function findObject(s3: S3, name: string) {
+export interface StoredObject extends StoredFile {
+  readonly size: number;
+  /** As the storage sends it. */
+  readonly etag: string;
+  /** The ETag as it is compared. */
+  readonly tag: string;
+}
+
+export async function findObject(s3: S3, name: string): Promise<StoredObject | undefined> {
   const response = await s3.send({ method: 'HEAD', name });
   if (response.status === 404) return undefined;
   const { headers } = requireS3Success(response);
@@ -42,18 +50,20 @@ export async function findObject(s3: S3, name: string) {
   const tag = plainTag(etag);
   const size = requireLength(response, name);
   const fingerprint = [tag, modified, size].join(' ');
-  return { size, tag, fingerprint, isReliable: isSettled(etag, modified, date) };
+  return { size, etag, tag, fingerprint, isReliable: isSettled(etag, modified, date) };
 }
 
-export function removeObject(s3: S3, name: string): Promise<HttpResponse> {
-  return s3.send({ method: 'DELETE', name, idempotent: true });
+/** @param etag of the object, if no other one of that name may be removed */
+export async function removeObject(s3: S3, name: string, etag?: string): Promise<void> {
+  const headers = etag === undefined ? {} : { 'if-match': etag };
+  requireS3Success(await s3.send({ method: 'DELETE', name, headers, idempotent: true }));
 }
 
 /** Asks for encoded keys: XML has no control characters. */
 export const ENCODED = { 'encoding-type': 'url' };
 const ENCODED_ELEMENTS = ['Key', 'NextKeyMarker'];
 
-/** By item of a list: the parameters that ask for the next page, and the elements with them. */
+/** By the item of a list: the parameters that ask for its next page, and where a page has them. */
 const MARKERS = {
   Contents: { 'continuation-token': 'NextContinuationToken' },
   Upload: { 'key-marker': 'NextKeyMarker', 'upload-id-marker': 'NextUploadIdMarker' },
@@ -61,43 +71,46 @@ const MARKERS = {
 };
 
 /**
- * Yields the items of all pages of a list. Each is a function from the name of an element to its
- * text, which is empty if it is missing.
+ * Yields the items of all pages of a list, such as `{ PartNumber: '1', ETag: '"4f1c…"' }`.
  * @param ends statuses that end the list, as if it had no more items
  */
 export async function* listItems(
   s3: Pick<S3, 'send' | 'host'>,
-  name: keyof typeof MARKERS,
+  item: keyof typeof MARKERS,
   request: S3Request,
   ends: readonly number[] = [],
-): AsyncGenerator<(element: string) => string> {
-  const pages = new Set<string>();
-  let marker: Record<string, string> = {};
+): AsyncGenerator<Pairs> {
+  const asked = new Set<string>();
+  let markers: Pairs = {};
   let count = 0;
-  while (pages.size < MAX_LIST_PAGES && count <= MAX_ITEMS) {
-    const response = await s3.send({ ...request, query: { ...request.query, ...marker } });
+  while (asked.size < MAX_LIST_PAGES && count <= MAX_ITEMS) {
+    const response = await s3.send({ ...request, query: { ...request.query, ...markers } });
     if (ends.includes(response.status)) return;
     const root = rootOf(response);
-    const items = findAll(root, name);
-    for (const item of items) yield (element) => decodedText(root, item, element);
-    if (textOf(root, 'IsTruncated') !== 'true') return;
+    const isEncoded = textOf(root, 'EncodingType') === 'url';
+    const items = findAll(root, item);
+    for (const element of items) yield textsOf(element, isEncoded);
+    const page = textsOf(root, isEncoded);
+    if (page.IsTruncated !== 'true') return;
     count += items.length;
-    marker = {};
-    for (const [parameter, element] of Object.entries(MARKERS[name]))
-      marker[parameter] = decodedText(root, root, element);
-    const page = JSON.stringify(marker);
-    if (pages.has(page)) break;
-    pages.add(page);
+    const next = Object.entries(MARKERS[item]).map(([key, name]) => [key, page[name] ?? '']);
+    markers = Object.fromEntries(next);
+    const text = JSON.stringify(markers);
+    if (asked.has(text)) break;
+    asked.add(text);
   }
   const facts = { kind: 'too-large', of: 'storage' } as const;
   throw new ImgctlError('bad-answer', `${s3.host} sent an endless list`, { facts });
 }
 
-/** Returns the text of an element. Encoded keys are as in forms: a plus is a space. */
-function decodedText(list: XmlElement, parent: XmlElement, name: string): string {
-  const text = textOf(parent, name) ?? '';
-  const isEncoded = ENCODED_ELEMENTS.includes(name) && textOf(list, 'EncodingType') === 'url';
-  return isEncoded ? tryOr(() => decodeURIComponent(text.replaceAll('+', ' ')), text) : text;
+/** Returns the texts in an element by name. Encoded keys are as in forms: a plus is a space. */
+function textsOf({ children }: XmlElement, isEncoded: boolean): Pairs {
+  const texts = children.map(({ name, text }) => {
+    const trimmed = text.trim();
+    if (!isEncoded || !ENCODED_ELEMENTS.includes(name)) return [name, trimmed];
+    return [name, tryOr(() => decodeURIComponent(trimmed.replaceAll('+', ' ')), trimmed)];
+  });
+  return Object.fromEntries(texts);
 }
 
 export function partSizeOf(s3: Pick<S3, 'partSize'>, file: Pick<UploadSource, 'size'>): number {

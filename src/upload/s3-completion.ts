@@ -2,12 +2,18 @@
 
 import { ImgctlError } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
-import { isSuccess } from '../http/message.ts';
+import { type HttpResponse, isSuccess } from '../http/message.ts';
 import { escapeXml, textOf } from '../xml.ts';
 import { REFUSALS, textBody } from './requests.ts';
-import { findObject, multipartTag, removeObject, type S3Request } from './s3-bucket.ts';
+import {
+  findObject,
+  multipartTag,
+  removeObject,
+  type S3Request,
+  type StoredObject,
+} from './s3-bucket.ts';
 import { DIGEST, plainTag, rootOf } from './s3-responses.ts';
-import { abortUpload, removeUploads, type sendParts, uploadGone } from './s3-upload.ts';
+import { abortUpload, removeUploads, type SentUpload, uploadGone } from './s3-upload.ts';
 import type { Published } from './storage.ts';
 import { arrivedWrong, conflict, replacedError } from './storage-errors.ts';
 
@@ -17,72 +23,62 @@ const COMPLETION = 600_000;
 const NO_CONDITIONS =
   'the storage does not support If-None-Match: another machine may replace your upload';
 
-type SentUpload = Readonly<Awaited<ReturnType<typeof sendParts>>>;
-type StoredObject = NonNullable<Awaited<ReturnType<typeof findObject>>>;
-
-type Unpublished = Exclude<Published, { kind: 'visible' }>;
-
 /** What the response to a completion says. */
 type Completion =
   /** With the ETag of the object, if the response has it. */
-  | { readonly kind: 'joined'; readonly tag: string | undefined }
-  /** The object may be there all the same, from this push or another one. */
-  | { readonly kind: 'doubtful'; readonly error: ImgctlError }
-  /** An object was there before, or the storage refuses the upload. */
-  | Unpublished;
+  | { readonly kind: 'joined'; readonly sentTag: string | undefined }
+  /** An object was there before. */
+  | { readonly kind: 'conflict'; readonly error: ImgctlError }
+  /** The storage has no object of this upload. */
+  | { readonly kind: 'refused'; readonly error: ImgctlError }
+  /** The upload is gone: another push has removed it, unless an earlier attempt completed it. */
+  | { readonly kind: 'gone'; readonly error: ImgctlError }
+  /** The object may be there all the same, or come later, from this push or another one. */
+  | { readonly kind: 'doubtful'; readonly error: ImgctlError };
 
 /**
  * Completes the upload and looks at what is stored then, which decides:
  *
- *     completion | stored object                | without replace  | with replace
- *     -----------+------------------------------+------------------+----------------------------
- *     conflict   | there before                 | conflict         | (not looked at)
- *     refused    | (not looked at)              | refused          | refused
- *     doubtful   | none, and no upload either   | refused          | refused
- *     doubtful   | none                         | throws its error | throws its error
- *     joined     | none                         | throws: missing  | throws: missing
- *     any        | same as the file             | visible          | visible
- *     any        | only its content can tell    | conflict         | conflict
- *     doubtful   | different                    | conflict         | throws its error
- *     joined     | different, of another push   | conflict         | throws: wrong ETag or size
- *     joined     | different, of this push      | refused, removed | refused, removed
- *
- * The ETag in the response tells whose object it is. Without an ETag, nothing is removed.
+ *     completion        | stored object             | without replace     | with replace
+ *     ------------------+---------------------------+---------------------+--------------------
+ *     conflict          | there before              | conflict            | (cannot happen)
+ *     refused           | (not looked at)           | refused             | refused
+ *     joined            | none                      | throws: missing     | throws: missing
+ *     gone              | none                      | refused             | refused
+ *     doubtful          | none                      | throws its error    | throws its error
+ *     any of these three| same as the file          | visible             | visible
+ *     any of these three| only its content can tell | conflict            | conflict
+ *     gone, doubtful    | different                 | conflict            | throws its error
+ *     joined            | different, of this push   | refused: removed    | refused: removed
+ *     joined            | different, of another     | conflict            | throws: not removed
+ *     joined            | different, nobody knows   | throws: not removed | throws: not removed
  */
 export async function completeUpload(upload: SentUpload, replace: boolean): Promise<Published> {
   const { s3, name, id } = upload;
   const taken = replace ? undefined : await findTaken(upload);
-  if (taken !== undefined) return taken;
-  const completion = await joinParts(upload, replace);
-  if (completion.kind === 'conflict') return completion;
-  if (completion.kind === 'refused') {
-    // A later run would continue the upload, which would be refused again.
-    if (completion.error.code === 'bad-answer') await abortUpload(s3, name, id).catch(() => {});
-    return completion;
-  }
-  const isJoined = completion.kind === 'joined';
-  if (isJoined) await removeUploads(s3, name, id);
-  const tag = isJoined ? completion.tag : undefined;
+  const completion = taken ?? (await joinParts(upload, replace));
+  if (completion.kind === 'conflict' || completion.kind === 'refused') return completion;
+  if (completion.kind === 'joined') await removeUploads(s3, name, id);
   const object = await findObject(s3, name);
   if (!object) {
-    if (isJoined) throw arrivedWrong(name, 'it is missing');
-    // `uploadGone`: nothing is left that could become visible later.
-    if (completion.error.code === 'conflict') return { ...completion, kind: 'refused' };
+    if (completion.kind === 'joined') throw arrivedWrong(name, 'it is missing');
+    // Nothing is left that could become visible later.
+    if (completion.kind === 'gone') return { kind: 'refused', error: completion.error };
     throw completion.error;
   }
-  const content = contentOf(upload, object, tag);
+  const sentTag = completion.kind === 'joined' ? completion.sentTag : undefined;
+  const content = compareContent(upload, object, sentTag);
   if (content === 'same')
     return { kind: 'visible', stored: { fingerprint: object.fingerprint, isReliable: true } };
   if (content === 'unknown')
     return { kind: 'conflict', error: replacedError(name, s3.address, replace) };
-  const isOfOther = !isJoined || (tag !== undefined && object.tag !== '' && object.tag !== tag);
-  if (isOfOther && !replace) return { kind: 'conflict', error: conflict(name, s3.address) };
-  if (!isJoined) throw completion.error;
-  return removeDamaged(upload, object, tag);
+  if (completion.kind === 'joined') return removeDifferent(upload, object, sentTag, replace);
+  if (replace) throw completion.error;
+  return { kind: 'conflict', error: conflict(name, s3.address) };
 }
 
 /** Returns how it ends if the name is taken, or if nobody knows; nothing was completed then. */
-async function findTaken({ s3, name }: SentUpload): Promise<Unpublished | undefined> {
+async function findTaken({ s3, name }: SentUpload): Promise<Completion | undefined> {
   try {
     const object = await findObject(s3, name);
     return object && { kind: 'conflict', error: conflict(name, s3.address) };
@@ -105,19 +101,23 @@ async function joinParts(upload: SentUpload, replace: boolean): Promise<Completi
   };
   try {
     const response = await (replace ? s3.send(request) : sendIfNew(upload, request));
-    return { kind: 'joined', tag: plainTag(textOf(rootOf(response), 'ETag')) || undefined };
+    return { kind: 'joined', sentTag: plainTag(textOf(rootOf(response), 'ETag')) || undefined };
   } catch (error) {
     // After an interrupt, nobody waits for the response.
     if (!(error instanceof ImgctlError) || s3.clock.signal.aborted) throw error;
-    return failedCompletion(error, name);
+    const completion = failedCompletion(error, name);
+    // A later run would continue the upload, which would be refused again.
+    const isUseless = completion.kind === 'refused' && error.code === 'bad-answer';
+    if (isUseless) await abortUpload(s3, name, id).catch(() => {});
+    return completion;
   }
 }
 
 function failedCompletion(error: ImgctlError, name: string): Completion {
   if (error.code === 'conflict') return { kind: 'conflict', error };
-  // Another push stored such an object (412), is completing one (409), or removed the upload (404).
+  if (error.code === 'not-found') return { kind: 'gone', error: uploadGone(name) };
+  // Another push has stored such an object (412), or is completing one (409).
   if (error.status === 412 || error.status === 409) return { kind: 'doubtful', error };
-  if (error.code === 'not-found') return { kind: 'doubtful', error: uploadGone(name) };
   const isLost = error instanceof TransportError ? error.sent : error.code === 'server-error';
   return { kind: isLost ? 'doubtful' : 'refused', error };
 }
@@ -130,21 +130,30 @@ function listOfParts({ etags, md5s }: SentUpload): string {
   return `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${list.join('')}</CompleteMultipartUpload>`;
 }
 
-/** Sends a completion that overwrites nothing. @throws ImgctlError conflict: the name is taken */
-async function sendIfNew({ s3, name }: SentUpload, request: S3Request) {
+/**
+ * Sends a completion that overwrites nothing, and once more without the condition if that may be
+ * what the storage refuses. Returns the response that counts:
+ *
+ *     with If-None-Match | object | without it      | counts
+ *     -------------------+--------+-----------------+---------------------------------------
+ *     any but 400, 501   |        | (not sent)      | the first
+ *     400, 501           | there  | (not sent)      | throws conflict
+ *     400, 501           | none   | 400 to 499      | the first: the condition is not why
+ *     400, 501           | none   | any but these   | the second
+ */
+async function sendIfNew({ s3, name }: SentUpload, request: S3Request): Promise<HttpResponse> {
   if (s3.found.lacksConditions) return s3.send(request);
   const headers = { ...request.headers, 'if-none-match': '*' };
-  const conditional = await s3.send({ ...request, headers });
-  if (conditional.status !== 400 && conditional.status !== 501) return conditional;
+  const first = await s3.send({ ...request, headers });
+  if (first.status !== 400 && first.status !== 501) return first;
   if (await findObject(s3, name)) throw conflict(name, s3.address);
-  const plain = await s3.send(request);
-  // Refused without the condition too: it was not the reason, and the first refusal is shown.
-  if (plain.status >= 400 && plain.status < 500) return conditional;
-  if (isSuccess(plain)) {
+  const second = await s3.send(request);
+  if (second.status >= 400 && second.status < 500) return first;
+  if (isSuccess(second)) {
     s3.found.lacksConditions = true;
     s3.onWarning(NO_CONDITIONS);
   }
-  return plain;
+  return second;
 }
 
 /**
@@ -153,7 +162,11 @@ async function sendIfNew({ s3, name }: SentUpload, request: S3Request) {
  * digest) say nothing.
  * @param sentTag the ETag in the response to the completion
  */
-function contentOf(upload: SentUpload, { size, tag }: StoredObject, sentTag: string | undefined) {
+function compareContent(
+  upload: SentUpload,
+  { size, tag }: StoredObject,
+  sentTag: string | undefined,
+): 'same' | 'different' | 'unknown' {
   if (size !== upload.file.size) return 'different';
   const expected = expectedTag(upload, sentTag);
   if (tag === expected) return 'same';
@@ -169,16 +182,32 @@ function expectedTag({ etags, md5s, isEncrypted }: SentUpload, sentTag: string |
   return isEncrypted ? sentTag : undefined;
 }
 
-/** Removes the object if it is of this push: it has the ETag of the response. @throws otherwise */
-async function removeDamaged(
-  upload: SentUpload,
-  { size, tag }: StoredObject,
+/** Removes the object that differs from the file, if it is surely of this push. */
+async function removeDifferent(
+  { s3, name, file }: SentUpload,
+  object: StoredObject,
   sentTag: string | undefined,
+  replace: boolean,
 ): Promise<Published> {
-  const { s3, name, file } = upload;
-  const isOwn = tag === sentTag && DIGEST.test(tag);
-  const isRemoved = isOwn && (await removeObject(s3, name).then(isSuccess, () => false));
+  const { size, etag, tag } = object;
   const flaw = size === file.size ? `its ETag is ${tag}` : `its size is ${size}`;
-  if (!isRemoved) throw arrivedWrong(name, `${flaw}, and it was not removed`);
-  return { kind: 'refused', error: arrivedWrong(name, flaw) };
+  const owner = ownerOf(object, sentTag);
+  if (owner === 'this push') {
+    const isRemoved = await removeObject(s3, name, etag).then(
+      () => true,
+      () => false,
+    );
+    if (isRemoved) return { kind: 'refused', error: arrivedWrong(name, flaw) };
+  }
+  if (owner === 'another push' && !replace)
+    return { kind: 'conflict', error: conflict(name, s3.address) };
+  throw arrivedWrong(name, `${flaw}, and it was not removed`);
+}
+
+/** Tells whose an object is by the ETag in the response to the completion. */
+function ownerOf({ tag }: StoredObject, sentTag: string | undefined) {
+  if (sentTag === undefined || tag === '') return undefined;
+  if (tag !== sentTag) return 'another push';
+  // An ETag that is no digest may be the same for all objects.
+  return DIGEST.test(tag) ? 'this push' : undefined;
 }

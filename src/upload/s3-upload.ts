@@ -22,28 +22,33 @@ const SETTLING = 2_000;
 /** Maximum number of unfinished uploads of a file to compare, the last ones. */
 const MAX_UPLOADS = 20;
 
+/** An upload that this push or an earlier one has started. */
 interface Upload {
   readonly s3: S3;
   readonly name: string;
   readonly id: string;
   readonly file: UploadSource;
   /** The ETags of the parts that the storage has, as it sent them, by number from 1. */
-  readonly etags: Map<number, string>;
-  /** True once the storage has encrypted a part with keys of its own: then ETags are no digests. */
-  isEncrypted: boolean;
+  readonly etags: ReadonlyMap<number, string>;
+}
+
+/** An upload with all of its parts. */
+export interface SentUpload extends Upload {
+  /** The MD5 of each part, in hexadecimal. */
+  readonly md5s: readonly string[];
+  /** True if the storage has encrypted a part with keys of its own: then ETags are no digests. */
+  readonly isEncrypted: boolean;
 }
 
 /** Continues an upload of this file that was interrupted, or starts one. */
 export async function openUpload(s3: S3, name: string, file: UploadSource): Promise<Upload> {
   const ids = await listUploads(s3, name);
   for (const id of ids.slice(-MAX_UPLOADS)) {
-    const etags = await readParts(s3, name, id, file);
-    const upload = { s3, name, id, file, etags, isEncrypted: false };
+    const upload = { s3, name, id, file, etags: await readParts(s3, name, id, file) };
     // Its other parts may still be under way, from another machine: they are the same.
-    if (etags.size > 0 && (await hasPartsOfFile(upload))) return upload;
+    if (upload.etags.size > 0 && (await hasPartsOfFile(upload))) return upload;
   }
-  const id = await startUpload(s3, name);
-  return { s3, name, id, file, etags: new Map(), isEncrypted: false };
+  return { s3, name, id: await startUpload(s3, name), file, etags: new Map() };
 }
 
 /** Returns the ETags of the parts by number; none if the list makes no sense for this file. */
@@ -53,11 +58,11 @@ async function readParts(s3: S3, name: string, id: string, file: UploadSource) {
   const etags = new Map<number, string>();
   try {
     // The upload is gone or of another user, or the storage lists no parts.
-    for await (const textIn of listItems(s3, 'Part', request, [403, 404, 405, 501])) {
-      const text = textIn('PartNumber');
-      const number = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+    const parts = listItems(s3, 'Part', request, [403, 404, 405, 501]);
+    for await (const { PartNumber = '', ETag = '' } of parts) {
+      const number = /^\d{1,5}$/.test(PartNumber) ? Number(PartNumber) : 0;
       if (number < 1 || number > maxNumber) return new Map<number, string>();
-      etags.set(number, textIn('ETag'));
+      etags.set(number, ETag);
     }
   } catch (error) {
     if (!hasCode(error, 'bad-answer')) throw error;
@@ -80,9 +85,9 @@ async function listUploads(s3: S3, name: string): Promise<string[]> {
   const query = { uploads: '', prefix: key, ...ENCODED };
   const ids: string[] = [];
   // Without permission to list uploads, none is continued.
-  for await (const textIn of listItems(s3, 'Upload', { query }, [403, 405, 501]))
-    if (textIn('Key') === key) ids.push(textIn('UploadId'));
-  return ids.filter((id) => id !== '');
+  const uploads = listItems(s3, 'Upload', { query }, [403, 405, 501]);
+  for await (const { Key, UploadId } of uploads) if (Key === key && UploadId) ids.push(UploadId);
+  return ids;
 }
 
 async function startUpload(s3: S3, name: string): Promise<string> {
@@ -95,27 +100,33 @@ async function startUpload(s3: S3, name: string): Promise<string> {
 /**
  * Sends the parts that the storage lacks. The file is read for the digests of all parts, and once
  * more for each part that is sent.
- * Returns the upload as it is then, with the MD5 of each part in hexadecimal.
  */
-export async function sendParts(upload: Upload, onProgress: OnBytes) {
-  const { s3, file, etags } = upload;
+export async function sendParts(upload: Upload, onProgress: OnBytes): Promise<SentUpload> {
+  const { s3, file } = upload;
+  const etags = new Map(upload.etags);
   const md5s: string[] = [];
-  const sending = new Set<Promise<void>>();
+  let isEncrypted = false;
   let total = 0;
-  for (const number of etags.keys()) total += rangeOf(upload, number).length;
-  onProgress(total);
   const addBytes = (bytes: number) => {
     total += bytes;
     onProgress(total);
   };
+  for (const number of etags.keys()) total += rangeOf(upload, number).length;
+  onProgress(total);
+  const sendAndNote = async (number: number, md5: string) => {
+    const part = await sendPart(upload, number, md5, addBytes);
+    etags.set(number, part.etag);
+    isEncrypted ||= part.isEncrypted;
+  };
+  /** The parts under way, and those that failed: the next race, or the end, throws their error. */
+  const sending = new Set<Promise<void>>();
   try {
     for await (const md5 of md5sOf(file.readAll(), partSizeOf(s3, file))) {
       md5s.push(md5);
       const number = md5s.length;
       if (plainTag(etags.get(number)) === md5) continue;
       if (sending.size >= s3.parallel) await Promise.race(sending);
-      const part = sendPart(upload, number, md5, addBytes).then(() => void sending.delete(part));
-      // A part that fails is not deleted, so that the next race or the end throws its error.
+      const part = sendAndNote(number, md5).then(() => void sending.delete(part));
       part.catch(() => {});
       sending.add(part);
     }
@@ -123,12 +134,15 @@ export async function sendParts(upload: Upload, onProgress: OnBytes) {
   } finally {
     await Promise.allSettled(sending);
   }
-  return { ...upload, md5s };
+  return { ...upload, etags, md5s, isEncrypted };
 }
 
-/** @param addBytes receives how many more bytes are under way; negative if a part starts again */
+/**
+ * Sends a part, and checks its ETag if that is a digest.
+ * @param addBytes receives how many more bytes are under way; negative if a part starts again
+ */
 async function sendPart(upload: Upload, number: number, md5: string, addBytes: OnBytes) {
-  const { s3, name, id, file, etags } = upload;
+  const { s3, name, id, file } = upload;
   const { start, end, length } = rangeOf(upload, number);
   let position = 0;
   const onBytes = (bytes: number) => {
@@ -141,11 +155,11 @@ async function sendPart(upload: Upload, number: number, md5: string, addBytes: O
   const response = await s3.send({ method: 'PUT', name, query, headers, body, idempotent: true });
   if (s3Code(response) === 'NoSuchUpload') throw uploadGone(name);
   const { etag = '' } = requireS3Success(response).headers;
-  upload.isEncrypted ||= isEncrypted(response);
+  const part = { etag, isEncrypted: isEncrypted(response) };
   const tag = plainTag(etag);
-  if (tag !== md5 && !upload.isEncrypted && DIGEST.test(tag))
+  if (tag !== md5 && !part.isEncrypted && DIGEST.test(tag))
     throw arrivedWrong(name, `part ${number} has the wrong ETag`);
-  etags.set(number, etag);
+  return part;
 }
 
 /** Returns where a part is in the file, in bytes. @param number from 1 */

@@ -66,9 +66,9 @@ export function s3Storage(url: URL, credentials: S3Credentials, options: Storage
     async list() {
       const names: string[] = [];
       const query = { 'list-type': '2', delimiter: '/', prefix, ...ENCODED };
-      for await (const textOf of listItems(s3, 'Contents', { query })) {
+      for await (const { Key = '' } of listItems(s3, 'Contents', { query })) {
         // A copy, since a slice would keep the whole page in memory.
-        const name = `${Buffer.from(textOf('Key').slice(prefix.length))}`;
+        const name = `${Buffer.from(Key.slice(prefix.length))}`;
         if (name !== '' && !isHidden(name)) names.push(name);
       }
       return names;
@@ -77,7 +77,7 @@ export function s3Storage(url: URL, credentials: S3Credentials, options: Storage
     look: async (name) => (await findObject(s3, name))?.fingerprint,
     put: (name, file, onProgress) => uploadParts(s3, name, file, onProgress),
     async remove(name) {
-      requireS3Success(await removeObject(s3, name));
+      await removeObject(s3, name);
       await removeUploads(s3, name);
     },
     /** What killed runs left of a file is continued or removed when that file is sent. */

@@ -19,7 +19,7 @@ async function read(pageOf: (page: number) => string) {
   const items: string[] = [];
   const readAll = async () => {
     const request = { query: { uploads: '' } };
-    for await (const textOf of listItems(s3, 'Upload', request)) items.push(textOf('Key'));
+    for await (const { Key = '' } of listItems(s3, 'Upload', request)) items.push(Key);
   };
   const error = await readAll().catch(({ message }: Error) => message);
   return { pages: queries.length, items: items.length, error, last: queries.at(-1) };
