@@ -2,7 +2,7 @@
 
 import { shellQuote } from '../words.ts';
 import { FIELDS } from './fields.ts';
-import { ageInWords } from './time-value.ts';
+import { timeInWords } from './time-value.ts';
 
 export const EXAMPLE = "use a filter such as 'name~ubuntu' or name,like,%ubuntu%";
 
@@ -30,7 +30,7 @@ const TIMES =
   'use 2024-01-31, 2024-01-31T12:00:00Z, 30d (units: s, m, h, d, w or y) ' +
   'or 2018-07-18 Wed 15:36:49 EDT';
 
-export function timeHint(text: string): string {
-  const meant = ageInWords(text);
+export function timeHint(text: string, now: number): string {
+  const meant = timeInWords(text, now);
   return meant ? `did you mean ${meant}?` : TIMES;
 }

@@ -165,7 +165,7 @@ function parseOperand(typed: string, field: Field, operator: Operator, at: Parse
   if (kind === 'time') {
     const span = parseTimeValue(text, now);
     if (span) return { text, value: text, span };
-    throw filterError(`invalid time ${quoted(text)} in ${where}`, timeHint(text));
+    throw filterError(`invalid time ${quoted(text)} in ${where}`, timeHint(text, now));
   }
   const value = parseValue(text, kind);
   if (kind !== 'text' && typeof value !== kind) {

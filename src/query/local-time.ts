@@ -11,18 +11,18 @@ export function takeLocalUse(): boolean {
   return isUsed;
 }
 
-/** Returns the milliseconds that this machine is west of UTC. */
+/** Returns the milliseconds by which the clocks of this machine are ahead of UTC. */
 export function offsetAt(instant: number): number {
   isLocalUsed = true;
-  return new Date(instant).getTimezoneOffset() * MINUTE;
+  return -new Date(instant).getTimezoneOffset() * MINUTE;
 }
 
 /** Formats an instant with the offset of this machine, for others: `2026-11-01T00:00:00+01:00`. */
 export function withOffset(instant: number): string {
-  const offset = -offsetAt(instant);
+  const offset = offsetAt(instant);
   const local = new Date(instant + offset)
     .toISOString()
-    .slice(0, 23)
+    .slice(0, -1)
     .replace(/\.000$/, '');
   const size = new Date(Math.abs(offset)).toISOString().slice(11, 16);
   return `${local}${offset < 0 ? '-' : '+'}${size}`;
@@ -38,13 +38,16 @@ export function localSpan(utc: number, length: number): { at: number; end: numbe
   // No zone is a day from UTC, and clocks change once in these days at most.
   const [first, last] = [utc - DAY, utc + length + DAY];
   const [before, after] = [offsetAt(first), offsetAt(last)];
-  const change = before === after ? Number.POSITIVE_INFINITY : changeBetween(first, last);
-  const [startBefore, endBefore] = [utc + before, utc + length + before];
-  const [startAfter, endAfter] = [utc + after, utc + length + after];
-  // If it is skipped, each is the time of the change.
-  const at = startBefore < change ? startBefore : Math.max(startAfter, change);
-  const end = endAfter > change ? endAfter : Math.min(endBefore, change);
-  return { at, end };
+  const [startBefore, endBefore] = [utc - before, utc + length - before];
+  if (before === after) return { at: startBefore, end: endBefore };
+  const [startAfter, endAfter] = [utc - after, utc + length - after];
+  const change = changeBetween(first, last);
+  return {
+    // By the clocks before the change, if they show it before that.
+    at: startBefore < change ? startBefore : Math.max(startAfter, change),
+    // By the clocks after the change, if they show it after that.
+    end: endAfter > change ? endAfter : Math.min(endBefore, change),
+  };
 }
 
 /** Returns the instant at which the clocks of this machine change. */

@@ -12,7 +12,7 @@ export function formatTimestamp(text: string, style: TimeStyle, now: number): st
   const instant = style === 'raw' ? undefined : parseTimestamp(text);
   if (instant === undefined) return text;
   if (style === 'age') return formatAge(now - instant);
-  const at = instant - (style === 'iso' ? 0 : offsetAt(instant));
+  const at = instant + (style === 'iso' ? 0 : offsetAt(instant));
   const day = Math.floor(at / DAY);
   const date = dateText(day);
   // Another zone can have another year, and years of five digits begin with a sign.

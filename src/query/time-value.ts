@@ -1,7 +1,7 @@
 // Parses times as users type them: points in time, ages such as 30d, and local times.
 
 import { MAX_INSTANT } from '../words.ts';
-import { localSpan } from './local-time.ts';
+import { localSpan, withOffset } from './local-time.ts';
 import { DAY, HOUR, MINUTE, parseTime, parseTimeText, SECOND, type Time } from './timestamp.ts';
 
 /** Milliseconds of each unit of a duration. */
@@ -50,16 +50,18 @@ function lengthOf(clock: string): number {
   return clock.length > 5 ? SECOND : MINUTE;
 }
 
-const UNIT_WORDS =
-  'sec|second|min|minute|hr|hour|day|today|yesterday|wk|week|mo|month|yr|year|[smhdwy]';
-const AGE_IN_WORDS = new RegExp(`^(?:last |past )?(\\d{0,4}) ?(${UNIT_WORDS})s?(?: ago)?$`);
+const UNIT_WORDS = 'sec|second|min|minute|hr|hour|day|wk|week|mo|month|yr|year';
+const AGE_IN_WORDS = new RegExp(
+  `^(?:last |past )?(\\d{0,4}) ?((?:${UNIT_WORDS})s?|[smhdwy])(?: ago)?$`,
+);
 
-/** Returns what an age in words means: 1d for yesterday, 30d for 1month, 2w for 2 weeks ago. */
-export function ageInWords(text: string): string | undefined {
+/** Returns what words mean: 30d for 1month, 2w for 2 weeks ago, and the local date for today. */
+export function timeInWords(text: string, now: number): string | undefined {
   const words = text.toLowerCase().replace(/[\s_-]+/g, ' ');
+  const daysAgo = ['today', 'yesterday'].indexOf(words);
+  if (daysAgo >= 0) return withOffset(now - daysAgo * DAY).slice(0, 10);
   const [, amount, unit] = AGE_IN_WORDS.exec(words) ?? [];
   if (unit === undefined) return undefined;
   const count = Number(amount || 1);
-  if (unit.startsWith('mo')) return `${30 * count}d`;
-  return `${count}${unit.endsWith('day') ? 'd' : unit.charAt(0)}`;
+  return unit.startsWith('mo') ? `${30 * count}d` : `${count}${unit.charAt(0)}`;
 }

@@ -2,41 +2,41 @@
 
 import { LETTER_OR_DIGIT } from './find-versions.ts';
 
+/** 2015 to 2039. With more years, more versions such as 10.1.42 would be taken for dates. */
+const SHORT_YEAR = '(?<year>1[5-9]|[23]\\d)';
+
 /** The number of a month, a week, a quarter or a half of the year. */
 const PERIOD = '(?<period>\\d\\d?)';
-/** Until 2029: in these forms, 30 and 31 are days. */
-const SHORT_YEAR = '[-_.]?(?:fy)?(?:20)?(?<year>1[5-9]|2\\d)';
+
 const wholeWord = (pattern: string) =>
   new RegExp(`(?<!${LETTER_OR_DIGIT})${pattern}(?!${LETTER_OR_DIGIT})`, 'giu');
 
+const shortDate = (day: string) =>
+  new RegExp(
+    `(?<![\\d.])(?<day>${day})(?<gap>[-_.])(?<month>\\d\\d?)\\k<gap>${SHORT_YEAR}(?![-_.]?\\d)`,
+    'g',
+  );
+
 /** Made at their first use, since most commands read no name. */
-let yearLast: readonly RegExp[] | undefined;
+let forms: ReturnType<typeof makeForms> | undefined;
 
-const makeYearLast = () => [
-  // 31.01.2024, 01_31_2024
-  /(?<!\d)(?<day>\d\d?)(?<gap>[-_.])(?<month>\d\d?)\k<gap>(?<year>20\d\d)(?!\d)/gi,
-  // 31012024, 012024
-  /(?<!\d)(?<day>\d\d)?(?<month>\d\d)(?<year>20\d\d)(?!\d)/gi,
-  // 01-2024, W52-2023, 4Q2024
-  /(?<!\d)(?<period>\d\d?)[-_.q](?<year>20\d\d)(?!\d)/gi,
-  // q4fy23, kw52-23, q42023; 4q23
-  wholeWord(`(?:q|h|kw|w|week)[-_]?${PERIOD}${SHORT_YEAR}`),
-  wholeWord(`${PERIOD}(?:q|h|kw|w)${SHORT_YEAR}`),
-];
-
-/** 28.02.24 */
-const SHORT_DATE =
-  /(?<![\d.])(?<day>\d\d?)(?<gap>[-_.])(?<month>\d\d?)\k<gap>(?<year>1[5-9]|2\d)(?![-_.]?\d)/g;
-
-/** True if all names have dates such as 28.02.24, and one is no version, by its 28 or 02. */
-function haveShortDates(names: readonly string[]): boolean {
-  if (!names.every((name) => name.search(SHORT_DATE) >= 0)) return false;
-  return names.some((name) => {
-    const [date] = name.matchAll(SHORT_DATE);
-    const day = date?.groups?.day ?? '';
-    return day.startsWith('0') || Number(day) > 12;
-  });
-}
+const makeForms = () => ({
+  yearLast: [
+    // 31.01.2024, 01_31_2024
+    /(?<!\d)(?<day>\d\d?)(?<gap>[-_.])(?<month>\d\d?)\k<gap>(?<year>20\d\d)(?!\d)/gi,
+    // 31012024, 012024
+    /(?<!\d)(?<day>\d\d)?(?<month>\d\d)(?<year>20\d\d)(?!\d)/gi,
+    // 01-2024, W52-2023, 4Q2024
+    /(?<!\d)(?<period>\d\d?)[-_.q](?<year>20\d\d)(?!\d)/gi,
+    // q4fy23, kw52-23, q42023; 4q23
+    wholeWord(`(?:q|h|kw|w|week)[-_]?${PERIOD}[-_.]?(?:fy)?(?:20)?${SHORT_YEAR}`),
+    wholeWord(`${PERIOD}(?:q|h|kw|w)[-_.]?(?:fy)?(?:20)?${SHORT_YEAR}`),
+  ],
+  // 28.02.24, 5.12.24
+  shortDate: shortDate('\\d\\d?'),
+  // 28.02.24, but not 5.12.24, which may be a version.
+  sureShortDate: shortDate('0\\d|1[3-9]|[2-9]\\d'),
+});
 
 /**
  * Returns a function that puts the year first in the dates of these names; a name without such a
@@ -44,11 +44,15 @@ function haveShortDates(names: readonly string[]): boolean {
  * and day, comparing them as numbers is right already.
  */
 export function yearFirstIn(names: readonly string[]): (name: string) => string {
-  yearLast ??= makeYearLast();
-  const forms = haveShortDates(names) ? [...yearLast, SHORT_DATE] : yearLast;
+  forms ??= makeForms();
+  const { yearLast, shortDate, sureShortDate } = forms;
+  const haveShortDates =
+    names.every((name) => name.search(shortDate) >= 0) &&
+    names.some((name) => name.search(sureShortDate) >= 0);
+  const dates = haveShortDates ? [...yearLast, shortDate] : yearLast;
   return (name) => {
-    for (const form of forms) {
-      const dated = name.replace(form, putYearFirst);
+    for (const date of dates) {
+      const dated = name.replace(date, putYearFirst);
       if (dated !== name) return dated;
     }
     return name;
@@ -58,12 +62,15 @@ export function yearFirstIn(names: readonly string[]): (name: string) => string 
 /** Returns 2024-01-31 for 31.01.2024, and 2023-52-1 for W52-2023; what cannot be a date stays. */
 function putYearFirst(found: string, ...match: unknown[]): string {
   const { day, month, period, year } = match.at(-1) as Record<string, string | undefined>;
-  const first = day ?? '1';
-  const second = month ?? period ?? '';
+  if (period) return isBetween(1, period, 53) ? `${year}-${period}-1` : found;
+  if (!day) return isBetween(1, month, 12) ? `${year}-${month}-1` : found;
   // Either may be the month.
-  const less = Math.min(Number(first), Number(second));
-  const more = Math.max(Number(first), Number(second));
-  const maxDay = day ? 31 : 12;
-  if (less < 1 || less > 12 || more > (period ? 53 : maxDay)) return found;
-  return [year, second, first].join('-');
+  const isDate =
+    (isBetween(1, month, 12) && isBetween(1, day, 31)) ||
+    (isBetween(1, month, 31) && isBetween(1, day, 12));
+  return isDate ? `${year}-${month}-${day}` : found;
+}
+
+function isBetween(least: number, number: string | undefined, most: number): boolean {
+  return Number(number) >= least && Number(number) <= most;
 }

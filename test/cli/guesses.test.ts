@@ -140,7 +140,6 @@ it.each([
   ['images list -s updated_on:desc', 'did you mean updated_on,desc?\n'],
   ['images list -s -updated_on', 'did you mean updated_on,desc?\n'],
   ['images list -s updated_on,dsc', 'did you mean desc? valid: asc, desc\n'],
-  ['images list --since yesterday', 'did you mean 1d?\n'],
   ['images list --since 1month', 'did you mean 30d?\n'],
   [
     'images list --since may',

@@ -351,13 +351,13 @@ describe('dates with the year at their end', () => {
     ['a-31-01-2024-01', 'a-01-02-2024-01'],
     ['a-31-01-2024-1230', 'a-01-02-2024-0800'],
     ['a-12-2023-01', 'a-01-2024-02'],
-    ['a-q4fy23', 'a-q1fy24'],
+    ['a-q4fy29', 'a-q1fy30'],
     ['a-kw52-23', 'a-kw02-24'],
     ['a-H2_23', 'a-H1_24'],
     ['a-4q23', 'a-1q24'],
     ['a-week52-23', 'a-week02-24'],
     ['a-q42023', 'a-q12024'],
-    ['a-28.02.24', 'a-15.03.25'],
+    ['a-28.02.29', 'a-15.03.30'],
     ['a-05_12_24', 'a-02_01_25'],
   ])('leave it open which of %s and %s is newer', (...names) => {
     const problem = expect.stringMatching(/^the dates in a\S*#\S* cannot be compared$/);

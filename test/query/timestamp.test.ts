@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { withOffset } from '../../src/query/local-time.ts';
 import { formatTimestamp, TIME_STYLES } from '../../src/query/time-format.ts';
-import { ageInWords, parseTimeValue } from '../../src/query/time-value.ts';
+import { parseTimeValue, timeInWords } from '../../src/query/time-value.ts';
 import { parseTime, parseTimestamp, type Time, timeDifference } from '../../src/query/timestamp.ts';
 import { rows } from '../support/rows.ts';
 
@@ -53,7 +53,8 @@ describe('parseTimestamp', () => {
 
   it.each([
     ...[
-      ['yesterday', '1d'],
+      ['yesterday', '2024-06-14'],
+      ['500 ms', undefined],
       ['last week', '1w'],
       ['2 weeks ago', '2w'],
       ['1 year', '1y'],
@@ -70,8 +71,8 @@ describe('parseTimestamp', () => {
       ['1 fortnight', undefined],
       ['', undefined],
     ],
-  ])('reads the age in words %j as %s', (text = '', age) => {
-    expect(ageInWords(text)).toBe(age);
+  ])('reads the time in words %j as %s', (text = '', age) => {
+    expect(timeInWords(text, NOW)).toBe(age);
   });
 
   it('parses every second from year 1 to 9999, with any offset and the right weekday only', () => {
