@@ -2,41 +2,51 @@
 
 import { type ImagePage, MAX_PAGES, type PageQuery } from '../api/images.ts';
 import type { ReceivedImage } from '../api/types.ts';
+import { ImgctlError } from '../errors.ts';
 import { EVERYTHING } from '../query/query.ts';
 import { ID_ORDER } from './first-pages.ts';
 import { areDescending, idOf, lowestLongerId } from './ids.ts';
-import { isRefusedRequest, requestPage, unlessRefused } from './page.ts';
+import { isRefusedRequest, pageOrRefusal, requestPage } from './page.ts';
 import { NotByIdError, pagesById } from './pages-by-id.ts';
 import { incompleteList, pagesByNumber } from './pages-by-number.ts';
 import type { Service } from './service.ts';
 
-/** Returns the first page, or that of the number. @throws ImgctlError incomplete-list: too many */
+/** Returns page 1 of all images, or that of the number. @param changes of the query */
 type ReadPage = (changes: Partial<PageQuery>, number?: number) => Promise<ImagePage>;
 
 /**
  * Yields all images, each once.
- * @param first the first page @param wanted number of images after which the caller stops
+ * @param first the first page @param stopAfter number of images that the caller needs at most
  * @throws ImgctlError incomplete-list
  */
 export async function* allImages(
   { client, firstPages, trace }: Service,
   first: ImagePage,
-  { perPage, wanted }: { readonly perPage: number; readonly wanted: number },
+  perPage: number,
+  stopAfter: number,
 ) {
   const abort = new AbortController();
-  const { signal } = abort;
   const { sortsById } = firstPages;
   const query = { sort: sortsById ? ID_ORDER : undefined, perPage };
   const countRequest = requestLimit(first);
   const readPage: ReadPage = async (changes, number) => {
     countRequest();
-    return requestPage(client, { ...query, ...changes }, number, { signal });
+    return requestPage(client, { ...query, ...changes }, number, { signal: abort.signal });
   };
   // Outside of the heap, which V8 would enlarge for so many numbers.
   const yieldedIds: Float64Array[] = [];
+  let seen = 0;
+  let expected = first.total;
   try {
     const { connections } = client;
-    for await (const page of readById(first, readPage, { connections, wanted })) {
+    const pages = pagesById(first, readerBelow(readPage), { connections, stopAfter });
+    for await (const page of pages) {
+      seen += page.images.length;
+      if (seen + page.below < expected) {
+        await requireChange(first, readPage);
+        // The list changes, so fewer images may come.
+        expected = 0;
+      }
       yieldedIds.push(Float64Array.from(page.ids));
       yield page;
     }
@@ -45,13 +55,17 @@ export async function* allImages(
     trace(`${error.message}, so the list is read by page number`);
     const images = await readByNumber(readPage, sortsById, error.cause);
     const ids = yieldedIds.flatMap((idsOfPage) => [...idsOfPage]);
+    // Their size was limited already.
     yield { images: EVERYTHING.sort(restOf(images, ids)), bytes: 0 };
   } finally {
     abort.abort(new Error('no longer needed'));
   }
 }
 
-/** Returns the images that were not yielded. In the order of ids, higher ids are new: left out. */
+/**
+ * Returns the images that were not yielded. If 900 is the lowest id that was, and images are in the
+ * order of ids, 1000 is new, and left out, as it would come out of order.
+ */
 function restOf(images: readonly ReceivedImage[], yieldedIds: readonly number[]) {
   const lowest = yieldedIds.at(-1) ?? Infinity;
   if (areDescending(images.map(idOf))) return images.filter((image) => idOf(image) < lowest);
@@ -70,26 +84,6 @@ function requestLimit({ pages, total, images }: ImagePage) {
   };
 }
 
-/** @throws NotByIdError the rest must be read by page number */
-async function* readById(
-  first: ImagePage,
-  readPage: ReadPage,
-  options: { readonly connections: number; readonly wanted: number },
-) {
-  if (first.meta.sort !== ID_ORDER) throw new NotByIdError('the service does not sort by id');
-  let seen = 0;
-  let isChecked = false;
-  for await (const page of pagesById(first, readerBelow(readPage), options)) {
-    seen += page.images.length;
-    const isShort = seen + page.left < first.total;
-    if (isShort && !isChecked) {
-      isChecked = true;
-      await requireChange(first, readPage);
-    }
-    yield page;
-  }
-}
-
 /** Returns a function that reads the first page of the images below an id. */
 function readerBelow(readPage: ReadPage) {
   let hasResponded = false;
@@ -99,6 +93,7 @@ function readerBelow(readPage: ReadPage) {
       hasResponded = true;
       return page;
     } catch (error) {
+      // Once it has responded, the service does filter by id.
       if (hasResponded || !isRefusedRequest(error)) throw error;
       throw new NotByIdError('the service does not filter by id', { cause: error });
     }
@@ -111,20 +106,22 @@ function readerBelow(readPage: ReadPage) {
  * below 500. So a filter that all ids match must find as many images as no filter. If the highest
  * id is 999:
  *
- *     filter=id,lt,1000 has the total of no filter   the list has changed
- *     filter=id,lt,1000 has a lower total            the service leaves images out
+ *     without a filter          filter=id,lt,1000
+ *     nothing has changed                          the service leaves images out
+ *     1250 images               1250 images        the list has changed
+ *     1250 images               1000 images        the service leaves images out
+ *     1250 images               refused            it may leave images out
  *
- * @throws NotByIdError the service leaves images out
+ * @throws NotByIdError the service may leave images out
  */
 async function requireChange(first: ImagePage, readPage: ReadPage): Promise<void> {
   const leftOut = `the service sent fewer than the ${first.total} images that it announced`;
   const all = await readPage({ perPage: 1 });
   if (stateOf(all) === stateOf(first)) throw new NotByIdError(leftOut);
-  // A database may refuse a number that no image has.
-  const withIds = await unlessRefused(
-    readPage({ filter: `id,lt,${lowestLongerId(first)}`, perPage: 1 }),
-  );
-  if (withIds && withIds.total < all.total) throw new NotByIdError(leftOut);
+  const filter = `id,lt,${lowestLongerId(first)}`;
+  const withIds = await pageOrRefusal(readPage({ filter, perPage: 1 }));
+  const isProved = !(withIds instanceof ImgctlError) && withIds.total >= all.total;
+  if (!isProved) throw new NotByIdError(leftOut);
 }
 
 /** @param refusal why ids are refused: thrown if the list cannot be read by number either */
@@ -133,8 +130,7 @@ async function readByNumber(readPage: ReadPage, sortsById: boolean, refusal: unk
   try {
     return await pagesByNumber((number) => readPage({}, number), sortsById ? readState : undefined);
   } catch (error) {
-    if (isRefusedRequest(refusal) && isRefusedRequest(error)) throw refusal;
-    throw error;
+    throw isRefusedRequest(refusal) && isRefusedRequest(error) ? refusal : error;
   }
 }
 

@@ -2,29 +2,27 @@
 
 import type { Client } from '../api/client.ts';
 import type { ImagePage, PageQuery } from '../api/images.ts';
-import type { ImgctlError } from '../errors.ts';
+import { ImgctlError } from '../errors.ts';
 import { BY_ID, printSort } from '../query/sort.ts';
 import { idOf, lowestLongerId } from './ids.ts';
-import { isRefusedRequest, isWhole, requestPage, unlessRefused } from './page.ts';
+import { isOutage, isWhole, pageOrRefusal, requestPage } from './page.ts';
 
 export const ID_ORDER = printSort(BY_ID);
 
 /**
- * A refusal does not say what it is for. So the same is requested without the filter, then without
- * the sort. If all of these are refused, the first error is thrown:
+ * A refusal does not say what it is for. So the caller requests the same without the filter, then
+ * without the sort, and passes on the first refusal, which is thrown if all of these are refused:
  *
  *     filter=name,like,%a%&sort=id,desc   403
- *     sort=id,desc                        503
- *                                         503, so the error with 403 is thrown
+ *     sort=id,desc                        404
+ *                                         500, so the error with 403 is thrown
  */
 export class FirstPages {
   readonly #client: Pick<Client, 'listImages'>;
   readonly #trace: (text: string) => void;
-  /** Filters and sorts: `name,like,%a% by id,desc`. */
-  readonly #refused = new Set<string>();
-  /** The first refusal since the last response. */
-  #refusal: ImgctlError | undefined;
-  #all: ImagePage | undefined;
+  /** By filter and sort: `name,like,%a% by id,desc`. */
+  readonly #refusals = new Map<string, ImgctlError>();
+  #firstOfAll: ImagePage | undefined;
   #sortsById = true;
 
   constructor(client: Pick<Client, 'listImages'>, trace: (text: string) => void) {
@@ -32,39 +30,40 @@ export class FirstPages {
     this.#trace = trace;
   }
 
-  /** Returns undefined if the service refuses the filter or the sort: the caller omits it then. */
-  async ask(asked: PageQuery): Promise<ImagePage | undefined> {
-    const refusable = [asked.filter, asked.sort].filter((part) => part !== undefined).join(' by ');
-    if (this.#refused.has(refusable)) return undefined;
-    try {
-      // Tried only once after a refusal, which is shown if this fails too.
-      const options = this.#refusal && { retries: 0 };
-      const page = await requestPage(this.#client, asked, 1, options);
-      this.#refusal = undefined;
-      return page;
-    } catch (error) {
-      if (!isRefusedRequest(error)) throw error;
-      this.#trace(`the service refused ${refusable || 'the list'}: ${error.message}`);
-      const { status = 0 } = error;
-      // 502 to 504 may be over at the next request.
-      if (refusable !== '' && status <= 501) this.#refused.add(refusable);
-      this.#refusal ??= error;
-      return undefined;
+  /**
+   * Returns the first page, or why the service refuses its filter or sort.
+   * @param earlier why the same was refused before, with a filter or in another order
+   */
+  async request(list: PageQuery, earlier?: ImgctlError): Promise<ImagePage | ImgctlError> {
+    const key = [list.filter, list.sort].filter((part) => part !== undefined).join(' by ');
+    const known = this.#refusals.get(key);
+    if (known) return known;
+    // That was retried already, and the service is likely to be down.
+    const options = isOutage(earlier) ? { retries: 0 } : {};
+    const page = await pageOrRefusal(requestPage(this.#client, list, 1, options));
+    if (page instanceof ImgctlError) {
+      this.#trace(`the service refused ${key || 'the list'}: ${page.message}`);
+      if (!isOutage(page)) this.#refusals.set(key, page);
     }
+    return page;
   }
 
-  /** Returns the first page of all images, by id, or in any order if the service cannot sort. */
-  async ofAll(perPage: number): Promise<ImagePage> {
-    if (this.#all) {
-      this.#refusal = undefined;
-      return this.#all;
-    }
-    const sorted = await this.ask({ sort: ID_ORDER, perPage });
-    this.#sortsById = sorted !== undefined;
-    const page = sorted ?? (await this.ask({ perPage }));
-    if (page === undefined) throw this.#refusal;
-    this.#all = page;
-    return page;
+  /**
+   * Returns the first page of all images, by id, or in any order if the service cannot sort.
+   * @throws ImgctlError the earlier refusal, or that of the sort, if the page is refused too
+   */
+  async ofAll(perPage: number, earlier?: ImgctlError): Promise<ImagePage> {
+    this.#firstOfAll ??= await this.#requestOfAll(perPage, earlier);
+    return this.#firstOfAll;
+  }
+
+  async #requestOfAll(perPage: number, earlier?: ImgctlError): Promise<ImagePage> {
+    const sorted = await this.request({ sort: ID_ORDER, perPage }, earlier);
+    if (!(sorted instanceof ImgctlError)) return sorted;
+    this.#sortsById = false;
+    const unsorted = await this.request({ perPage }, sorted);
+    if (unsorted instanceof ImgctlError) throw earlier ?? sorted;
+    return unsorted;
   }
 
   /** False once the service has refused to sort by id. */
@@ -74,24 +73,28 @@ export class FirstPages {
 
   /** True if the first page of all images was read, and has all of them. */
   get hasAll(): boolean {
-    return this.#all !== undefined && isWhole(this.#all);
+    return this.#firstOfAll !== undefined && isWhole(this.#firstOfAll);
   }
 
   /**
-   * False if the service may sort ids as texts: 999 before 1150. As ids are given out in turn, the
-   * list of all images then begins with a 9, and the service is asked whether there are longer ids:
+   * False if the service may sort ids as texts, such as 999 before 1150. It is asked whether there
+   * are ids longer than the first one if that begins with a 9, as the first of such texts does
+   * unless all of these images are gone, or if the ids up to the first one are too few:
    *
-   *     all images by id     filter=id,ge,1000
-   *     1150 1149 1148 ...                       true
-   *     999 998 997 ...      no image            true
-   *     999 998 997 ...      1150                false
+   *     all images by id                filter=id,ge,1000
+   *     1150 1149 1148 ...                                   true
+   *     999 998 997 ..., 999 images     no image             true
+   *     999 998 997 ..., 1150 images    1150                 false
+   *     899 898 897 ..., 1050 images    1150                 false
    */
   async sortsIdsAsNumbers(perPage: number): Promise<boolean> {
-    const all = await this.ofAll(perPage);
-    const [first = {}] = all.images;
-    if (!`${idOf(first)}`.startsWith('9')) return true;
-    const filter = `id,ge,${lowestLongerId(all)}`;
-    const longer = await unlessRefused(requestPage(this.#client, { filter, perPage: 1 }));
-    return longer?.images.length === 0;
+    const first = await this.ofAll(perPage);
+    const [image = {}] = first.images;
+    const firstId = idOf(image);
+    // Some services count from 0.
+    const mayHaveLonger = `${firstId}`.startsWith('9') || firstId + 1 < first.total;
+    if (!mayHaveLonger) return true;
+    const longer = await this.request({ filter: `id,ge,${lowestLongerId(first)}`, perPage: 1 });
+    return !(longer instanceof ImgctlError) && longer.images.length === 0;
   }
 }

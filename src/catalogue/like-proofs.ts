@@ -1,14 +1,14 @@
 // Finds out, once in a run, whether the service's `like` finds every value that has a text in it.
 
-import type { Client } from '../api/client.ts';
 import type { ImagePage } from '../api/images.ts';
+import { ImgctlError } from '../errors.ts';
 import { type Field, readValue } from '../query/fields.ts';
 import { likeFilter, type ServiceFilter } from '../query/service-filter.ts';
 import { BY_ID, type FieldSort, printSort, ranksOf } from '../query/sort.ts';
 import type { FirstPages } from './first-pages.ts';
-import { isWhole, requestPage, unlessRefused } from './page.ts';
+import { isOutage, isWhole } from './page.ts';
 
-/** The order in which the first page was requested, and its size. */
+/** The order in which a first page was requested, and its size. */
 interface PageOrder {
   readonly sort: FieldSort;
   readonly perPage: number;
@@ -20,8 +20,11 @@ interface Probe {
   readonly sort: FieldSort;
 }
 
-/** Whether a filter finds every image; `unneeded` if one page has all images, so no filter is. */
-type Verdict = 'lossless' | 'lossy' | 'unneeded';
+/**
+ * Whether a filter finds every image for sure. `unneeded`: a page without it has all images.
+ * `outage`: the service did not say.
+ */
+type Verdict = 'lossless' | 'unproved' | 'unneeded' | 'outage';
 
 /**
  * A service may mind the case of a `like`, or search for whole values only. So it must first find a
@@ -34,24 +37,18 @@ type Verdict = 'lossless' | 'lossy' | 'unneeded';
  *     the proof                 an image whose name has the probe as it was on the page
  */
 export class LikeProofs {
-  readonly #client: Pick<Client, 'listImages'>;
   readonly #firstPages: FirstPages;
   readonly #trace: (text: string) => void;
   /** By `keyOfProof`. */
-  readonly #verdicts = new Map<string, 'lossless' | 'lossy'>();
+  readonly #verdicts = new Map<string, Verdict>();
 
-  constructor(
-    client: Pick<Client, 'listImages'>,
-    firstPages: FirstPages,
-    trace: (text: string) => void,
-  ) {
-    this.#client = client;
+  constructor(firstPages: FirstPages, trace: (text: string) => void) {
     this.#firstPages = firstPages;
     this.#trace = trace;
   }
 
   hasFailed({ field, part }: ServiceFilter): boolean {
-    return part !== undefined && this.#verdicts.get(keyOfProof(field, part)) === 'lossy';
+    return part !== undefined && this.#verdicts.get(keyOfProof(field, part)) === 'unproved';
   }
 
   /** @param page the first one with this filter, in this order */
@@ -63,67 +60,73 @@ export class LikeProofs {
     const known = this.#verdicts.get(key);
     if (known) return known;
     const probe = await this.#chooseProbe(field, part, page, order);
-    if (probe === 'unneeded') return 'unneeded';
-    const isFound = probe !== undefined && (await this.#isFound(field, probe));
-    if (!isFound) this.#trace(`like may lose images for ${field}, so its filter is not used`);
-    const verdict = isFound ? 'lossless' : 'lossy';
-    this.#verdicts.set(key, verdict);
+    if (probe === 'unneeded') return probe;
+    const verdict = probe ? await this.#try(field, probe) : 'unproved';
+    // After an outage, the next list tries again.
+    if (verdict !== 'outage') this.#verdicts.set(key, verdict);
+    if (verdict !== 'lossless') {
+      this.#trace(`like may lose images for ${field}, so its filter is not used`);
+    }
     return verdict;
   }
 
-  /**
-   * Returns a probe with upper and lower case: from the page with the filter, else from that of all
-   * images. If neither page has both cases, one is enough. Undefined if there is none.
-   */
+  /** Returns a probe with upper and lower case if it can, as a service may change one of them. */
   async #chooseProbe(field: Field, part: string, page: ImagePage, { sort, perPage }: PageOrder) {
-    const probe = probesOn(page, field, part, sort).find(hasBothCases);
-    if (probe) return probe;
-    const all = await this.#firstPages.ofAll(perPage);
-    if (isWhole(all)) return 'unneeded';
-    const probes = probesOn(all, field, part, BY_ID);
-    const texts = [page, all].flatMap((each) => valuesOf(each, field)).join('');
-    return isMixed(texts) ? probes.find(hasBothCases) : probes[0];
+    const [text] = probesOn(page, field, part, sort).filter(hasBothCases);
+    if (text !== undefined) return { text, sort };
+    const firstOfAll = await this.#firstPages.ofAll(perPage);
+    if (isWhole(firstOfAll)) return 'unneeded';
+    const probes = probesOn(firstOfAll, field, part, BY_ID);
+    // If no value has the other case, a probe in one case shows enough.
+    const values = [...valuesOf(page, field), ...valuesOf(firstOfAll, field)].join('');
+    const [textOfAll] = hasBothCases(values) ? probes.filter(hasBothCases) : probes;
+    return textOfAll === undefined ? undefined : { text: textOfAll, sort: BY_ID };
   }
 
-  async #isFound(field: Field, { text, sort }: Probe): Promise<boolean> {
+  async #try(field: Field, { text, sort }: Probe): Promise<Exclude<Verdict, 'unneeded'>> {
     const filter = likeFilter(field, reverseCase(text))?.text;
-    const asked = { filter, sort: printSort(sort), perPage: 1 };
-    const page = await unlessRefused(requestPage(this.#client, asked));
-    if (page === undefined) return false;
+    const page = await this.#firstPages.request({ filter, sort: printSort(sort), perPage: 1 });
+    if (page instanceof ImgctlError) return isOutage(page) ? 'outage' : 'unproved';
     const [found = ''] = valuesOf(page, field);
-    return found.includes(text);
+    return found.includes(text) ? 'lossless' : 'unproved';
   }
 }
 
 /** A probe needs an i if the text has one, as I and i are no pair in Turkish; else any letter. */
-const lettersOf = (part: string) => (/i/i.test(part) ? /i/i : /[a-z]/i);
+const lettersOf = (part: string) => (/i/i.test(part) ? 'i' : 'a-z');
 
-/** One proof is enough for all texts of a field that need the same letters: `name /i/i`. */
+/** One proof is enough for all texts of a field that need the same letters: `name i`. */
 const keyOfProof = (field: Field, part: string) => `${field} ${lettersOf(part)}`;
 
-const isMixed = (text: string) => /[a-z]/.test(text) && /[A-Z]/.test(text);
-
-const hasBothCases = ({ text }: Probe) => isMixed(text);
+const hasBothCases = (text: string) => /[a-z]/.test(text) && /[A-Z]/.test(text);
 
 /**
- * Returns the probes that only one image can answer. Of several images with the probe, in any case,
- * the service would send the first; if it ignores the filter, the first of all, or one that the
- * sort does not tell apart from that. So neither those nor the images before may have the probe.
+ * Returns the probes that find the image of their value, and no other one, if case is ignored. The
+ * service sends the first image that it finds; one that ignores the filter, the first of the list:
+ *
+ *     sort=id,desc   probe
+ *     9 web-1        eb-     no: 9 is the first of the list
+ *     8 Rocky-9      ocky-   yes
+ *     7 rocky-9      ocky-   no: 8 is found before 7
+ *
+ * If the sort leaves it open which image is the first, as of equal times, each of them may be it.
  */
-function probesOn(page: ImagePage, field: Field, part: string, sort: FieldSort): Probe[] {
-  const letters = lettersOf(part);
+function probesOn(page: ImagePage, field: Field, part: string, sort: FieldSort): string[] {
+  const letters = new RegExp(`[${lettersOf(part)}]`, 'i');
   const values = valuesOf(page, field);
   const lowerCase = values.map((value) => value.toLowerCase());
   const ranks = ranksOf(page.images, sort.field);
-  const ofFirstRank = lowerCase.filter((_, at) => ranks[at] === ranks[0]);
-  const isUnique = (text: string, at: number) => {
-    const others = [...ofFirstRank, ...lowerCase.slice(0, at)];
+  const maybeFirst = lowerCase.filter((_, at) => ranks[at] === ranks[0]);
+  const findsOnlyItsImage = (text: string, at: number) => {
+    const others = [...maybeFirst, ...lowerCase.slice(0, at)];
     return others.every((other) => !other.includes(text.toLowerCase()));
   };
   return values
     .map((value) => value.slice(1, -1))
-    .filter((text, at) => letters.test(text) && likeFilter(field, text) && isUnique(text, at))
-    .map((text) => ({ text, sort }));
+    .filter((text, at) => {
+      const canBeSent = letters.test(text) && likeFilter(field, text) !== undefined;
+      return canBeSent && findsOnlyItsImage(text, at);
+    });
 }
 
 function valuesOf({ images }: ImagePage, field: Field): string[] {

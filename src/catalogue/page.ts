@@ -17,18 +17,18 @@ export async function requestPage(
   number = 1,
   options?: Parameters<Client['listImages']>[2],
 ): Promise<ImagePage> {
-  for (let count = 1; ; count += 1) {
-    const page = await client.listImages(query, number, options);
-    const { filter: echo } = page.meta;
-    if (typeof echo !== 'string' || isSameFilter(echo, query.filter ?? '')) return page;
-    if (query.filter === undefined && count === 1) continue;
-    const message = `the service sent the page of another request, with the filter ${echo}`;
-    const facts = 'try again; a cache or proxy may be mixing up responses';
-    throw new OtherFilterError('bad-answer', message, { facts });
-  }
+  const request = () => client.listImages(query, number, options);
+  let page = await request();
+  if (!hasFilterOf(query, page) && query.filter === undefined) page = await request();
+  if (hasFilterOf(query, page)) return page;
+  const message = `the service sent the page of another request, with the filter ${page.meta.filter}`;
+  const facts = 'try again; a cache or proxy may be mixing up responses';
+  throw new OtherFilterError('bad-answer', message, { facts });
 }
 
-function isSameFilter(echo: string, sent: string): boolean {
+/** True unless the page says that it has another filter. */
+function hasFilterOf({ filter: sent = '' }: PageQuery, { meta: { filter: echo } }: ImagePage) {
+  if (typeof echo !== 'string') return true;
   const plain = (text: string) => text.replace(/[\s+]/g, '').toLowerCase();
   const decoded = tryOr(() => decodeURIComponent(echo), echo);
   return [echo, decoded].some((text) => plain(text) === plain(sent));
@@ -41,12 +41,17 @@ export function isRefusedRequest(error: unknown): error is ImgctlError {
   return status >= 400 && ![401, 407, 408, 429].includes(status);
 }
 
-/** Returns the page, or undefined if the service refuses the request. */
-export function unlessRefused(page: Promise<ImagePage>): Promise<ImagePage | undefined> {
+/** Returns the page, or the error if the service refuses the request. */
+export function pageOrRefusal(page: Promise<ImagePage>): Promise<ImagePage | ImgctlError> {
   return page.catch((error: unknown) => {
-    if (isRefusedRequest(error)) return undefined;
+    if (isRefusedRequest(error)) return error;
     throw error;
   });
+}
+
+/** True for a refusal that may be over at the next request: 502 to 504. */
+export function isOutage(refusal: unknown): boolean {
+  return refusal instanceof ImgctlError && refusal.status !== undefined && refusal.status > 501;
 }
 
 /** True if the service says that its list has no more images than this page. */

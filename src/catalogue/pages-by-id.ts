@@ -2,43 +2,54 @@
 // changes, an id does not: each image that stays is seen exactly once, whatever changes meanwhile.
 
 import type { ImagePage } from '../api/images.ts';
+import type { ReceivedImage } from '../api/types.ts';
+import { ID_ORDER } from './first-pages.ts';
 import { areDescending, idOf } from './ids.ts';
 import { isWhole } from './page.ts';
 
 /** Why a list cannot be read by id. */
 export class NotByIdError extends Error {}
 
+/** The images of a page that were not on a page before it. */
+interface TakenPage {
+  readonly images: readonly ReceivedImage[];
+  readonly ids: readonly number[];
+  /** Number of images with lower ids, as the service says. */
+  readonly below: number;
+  /** Size of the whole page. */
+  readonly bytes: number;
+}
+
 /**
  * Yields the images of a list, the highest id first, a page at a time, until it has yielded as many
- * as are wanted.
+ * as the caller needs.
  * @param first the first page @param readBelow returns the first page of the images below an id
  * @throws NotByIdError; what readBelow throws
  */
 export async function* pagesById(
   first: ImagePage,
   readBelow: (bound: number) => Promise<ImagePage>,
-  { connections, wanted }: { readonly connections: number; readonly wanted: number },
-) {
+  { connections, stopAfter }: { readonly connections: number; readonly stopAfter: number },
+): AsyncGenerator<TakenPage, void, void> {
+  if (first.meta.sort !== ID_ORDER) throw new NotByIdError('the service does not sort by id');
   const segments = new Segments(first, readBelow, connections);
-  let stillWanted = wanted;
+  let needed = stopAfter;
   for (;;) {
     const page = await segments.take();
-    stillWanted -= page.images.length;
-    const isLast = segments.isAtEnd || stillWanted <= 0;
+    needed -= page.images.length;
+    const isLast = segments.isAtEnd || needed <= 0;
     // The next pages are on their way while the caller uses this one.
-    if (!isLast) segments.requestAhead(Math.min(page.left, stillWanted));
+    if (!isLast) segments.requestAhead(Math.min(page.below, needed));
     yield page;
     if (isLast) return;
   }
 }
 
-/** The part of a page that a segment is cut to fill, so that few segments need a second request. */
-const FILLED = 0.9;
-
 const END_OF_LIST = -Infinity;
 
 /** The ids below `bound` and down to `end`, and the page of them, which has been requested. */
 interface Segment {
+  /** Infinity for the first page. */
   readonly bound: number;
   readonly end: number;
   readonly arrival: Promise<ImagePage>;
@@ -84,41 +95,37 @@ class Segments {
   }
 
   /** Returns the images that follow those taken. @throws NotByIdError; what readBelow throws */
-  async take() {
+  async take(): Promise<TakenPage> {
     const [segment, ...others] = this.#ahead;
     if (segment === undefined) throw new Error('no segment was requested');
-    const { bound } = segment;
     const page = await segment.arrival;
-    const { ids, end } = readIds(page, bound);
-    if (end !== END_OF_LIST) {
-      // The first page has no bound. Another that reaches two segments far shows a cluster behind it.
-      const isSparse = bound - end > 2 * this.#density.width && Number.isFinite(bound);
-      this.#parallel = isSparse ? 1 : Math.min(this.#connections, this.#parallel + 1);
-      this.#density.learn(ids, bound, end);
-    }
+    const ids = idsOf(page, segment.bound);
+    const lowest = isWhole(page) ? END_OF_LIST : ids.at(-1);
+    // An empty page that says that there are images leads nowhere.
+    if (lowest === undefined) throw new NotByIdError('the service does not filter by id');
+    if (lowest !== END_OF_LIST) this.#learn(ids, segment.bound, lowest);
     const repeated = ids.filter((id) => id >= this.#takenDownTo).length;
-    const takenDownTo = Math.min(this.#takenDownTo, end);
+    const takenDownTo = Math.min(this.#takenDownTo, lowest);
     this.#takenDownTo = takenDownTo;
-    this.#ahead = others.filter((other) => other.end < takenDownTo);
+    this.#ahead = others.filter(({ end }) => end < takenDownTo);
     return {
       images: page.images.slice(repeated),
       ids: ids.slice(repeated),
-      /** Number of images with lower ids, as the service says. */
-      left: page.total - ids.length,
+      below: page.total - ids.length,
       bytes: page.bytes,
     };
   }
 
   /** Requests what is taken next, and more segments, but no more than so many images need. */
   requestAhead(images: number): void {
-    const mostAhead = Math.min(this.#parallel, Math.ceil(images / this.#density.pageSize));
     const ahead = [...this.#ahead];
     const [next] = ahead;
     const hasGap = next !== undefined && next.bound < this.#takenDownTo;
     if (hasGap) ahead.unshift(this.#request(this.#takenDownTo, next.bound));
+    const most = Math.min(this.#parallel, Math.ceil(images / this.#density.pageSize));
     let bound = ahead.at(-1)?.end ?? this.#takenDownTo;
     // Only what is taken next may be negative: ids may be, but a database may refuse such a number.
-    while (ahead.length === 0 || (ahead.length < mostAhead && bound > 0)) {
+    while (ahead.length === 0 || (ahead.length < most && bound > 0)) {
       const end = bound - this.#density.width;
       ahead.push(this.#request(bound, end));
       bound = end;
@@ -132,43 +139,50 @@ class Segments {
     arrival.catch(() => {});
     return { bound, end, arrival };
   }
+
+  /** Learns from a page with all ids below the bound and down to its lowest. */
+  #learn(ids: readonly number[], bound: number, lowest: number): void {
+    const [highest = lowest] = ids;
+    const isFirst = bound === Infinity;
+    const span = (isFirst ? highest + 1 : bound) - lowest;
+    // A page that reaches two segments far shows that a cluster lies behind it.
+    const isSparse = !isFirst && span > 2 * this.#density.width;
+    this.#parallel = isSparse ? 1 : Math.min(this.#connections, this.#parallel + 1);
+    this.#density.learn(ids.length, span);
+  }
 }
+
+/** Returns the ids of a page. @throws NotByIdError: they are not below the bound, or not sorted */
+function idsOf({ images }: ImagePage, bound: number): number[] {
+  const ids = images.map(idOf);
+  if (areDescending(ids, bound)) return ids;
+  const verb = bound === Infinity ? 'sort' : 'filter';
+  throw new NotByIdError(`the service does not ${verb} by id`);
+}
+
+/** The part of a page that a segment is cut to fill, so that few segments need a second request. */
+const FILLED = 0.9;
 
 /** How many ids a segment has, by the pages seen so far. */
 class Density {
   /** Number of images on a page. */
   readonly pageSize: number;
   #images = 0;
-  /** Number of ids between the bounds and the ends of the pages. */
-  #ids = 0;
+  #span = 0;
 
   constructor({ images }: ImagePage) {
     this.pageSize = Math.max(1, images.length);
   }
 
-  /** @param bound above the page, Infinity for the first one @param end the lowest id of the page */
-  learn(ids: readonly number[], bound: number, end: number): void {
-    const [highest = end] = ids;
-    this.#images += ids.length;
-    this.#ids += (Number.isFinite(bound) ? bound : highest + 1) - end;
+  /** @param span of the ids of these images: 10 from 699 to 690, whether or not all are there */
+  learn(images: number, span: number): void {
+    this.#images += images;
+    this.#span += span;
   }
 
-  /** The number of ids in which about `FILLED` of a page of images lie. */
+  /** The span in which about `FILLED` of a page of images lie. */
   get width(): number {
-    const idsPerImage = this.#ids / this.#images;
-    return Math.max(this.pageSize, Math.floor(FILLED * this.pageSize * idsPerImage));
+    const spanOfImage = this.#span / this.#images;
+    return Math.max(this.pageSize, Math.floor(FILLED * this.pageSize * spanOfImage));
   }
-}
-
-/** Returns the ids of a page, and where they end. @throws NotByIdError: not below the bound */
-function readIds(page: ImagePage, bound: number) {
-  const ids = page.images.map(idOf);
-  if (!areDescending(ids, bound)) {
-    const verb = Number.isFinite(bound) ? 'filter' : 'sort';
-    throw new NotByIdError(`the service does not ${verb} by id`);
-  }
-  const end = isWhole(page) ? END_OF_LIST : ids.at(-1);
-  // An empty page that says that there are images leads nowhere.
-  if (end === undefined) throw new NotByIdError('the service does not filter by id');
-  return { ids, end };
 }

@@ -9,11 +9,24 @@ import { areDescending, idOf } from './ids.ts';
 
 const CHANGED = 'it changed while it was read';
 
-/** One reading in the order of ids is enough. In another order, two in a row must be the same. */
-const MAX_READINGS = { byId: 2, otherwise: 3 };
+const MAX_READINGS_BY_ID = 2;
+const MAX_READINGS = 3;
+
+/** All pages of the list, read once. */
+interface Reading {
+  /** By what tells them apart. */
+  readonly images: ReadonlyMap<unknown, ReceivedImage>;
+  /** Why images may be missing, if so. */
+  readonly fault: string | undefined;
+}
 
 /**
- * Returns all images of a list, each once.
+ * Returns all images of a list, each once, of the first reading that counts:
+ *
+ *     with a fault            no
+ *     in the order of ids     yes
+ *     in another order        if the reading before had the same images
+ *
  * @param readPage returns a page by its number, from 1
  * @param readState tells one state of the list from another; undefined if the service does not sort
  * @throws ImgctlError incomplete-list; bad-answer: it is too large; what reading a page throws
@@ -22,24 +35,31 @@ export async function pagesByNumber(
   readPage: (number: number) => Promise<ImagePage>,
   readState: (() => Promise<string>) | undefined,
 ): Promise<ReceivedImage[]> {
-  let before: ReadonlyMap<unknown, ReceivedImage> = new Map();
+  let before: Reading | undefined;
   for (let count = 1; ; count += 1) {
-    const state = await readState?.();
-    const { images, fault: faultOfPages } = await readOnce(readPage);
-    const hasChanged = (await readState?.()) !== state;
-    const fault = hasChanged ? CHANGED : faultOfPages;
-    const all = [...images.values()];
-    const isById = readState !== undefined && areDescending(all.map(idOf));
-    if (fault === undefined && (isById || hasSameKeys(before, images))) return all;
-    if (count >= (isById ? MAX_READINGS.byId : MAX_READINGS.otherwise)) {
-      throw incompleteList(fault ?? 'each reading returned different images');
+    const reading = await readUndisturbed(readPage, readState);
+    const images = [...reading.images.values()];
+    const isById = readState !== undefined && areDescending(images.map(idOf));
+    const counts = reading.fault === undefined && (isById || haveSameImages(reading, before));
+    if (counts) return images;
+    if (count >= (isById ? MAX_READINGS_BY_ID : MAX_READINGS)) {
+      throw incompleteList(reading.fault ?? 'each reading returned different images');
     }
-    before = fault === undefined ? images : new Map();
+    before = reading;
   }
 }
 
-/** Returns the images by what tells them apart, and the fault if some may be missing. */
-async function readOnce(readPage: (number: number) => Promise<ImagePage>) {
+async function readUndisturbed(
+  readPage: (number: number) => Promise<ImagePage>,
+  readState: (() => Promise<string>) | undefined,
+): Promise<Reading> {
+  const state = await readState?.();
+  const reading = await readOnce(readPage);
+  const hasChanged = (await readState?.()) !== state;
+  return hasChanged ? { ...reading, fault: CHANGED } : reading;
+}
+
+async function readOnce(readPage: (number: number) => Promise<ImagePage>): Promise<Reading> {
   const images = new Map<unknown, ReceivedImage>();
   let bytes = 0;
   let announced = 0;
@@ -57,16 +77,19 @@ async function readOnce(readPage: (number: number) => Promise<ImagePage>) {
     requireRoom(bytes);
     const { size } = images;
     for (const image of page.images) addImage(images, image);
-    const hasNews = images.size > size;
-    // A service may have more pages than it announces, or repeat its pages without an end.
-    if (!hasNews || (number >= page.pages && !page.hasNext)) break;
+    // A service may repeat its pages without an end, or have more pages than it announces.
+    const repeats = images.size === size;
+    const isLast = number >= page.pages && !page.hasNext;
+    if (repeats || isLast) break;
   }
   if (images.size >= announced) return { images, fault: undefined };
   return { images, fault: `the service announced ${announced} images but sent ${images.size}` };
 }
 
-function hasSameKeys(before: ReadonlyMap<unknown, unknown>, now: ReadonlyMap<unknown, unknown>) {
-  return now.size === before.size && [...now.keys()].every((key) => before.has(key));
+function haveSameImages({ images }: Reading, before: Reading | undefined): boolean {
+  if (before === undefined || before.fault !== undefined) return false;
+  const keys = [...images.keys()];
+  return images.size === before.images.size && keys.every((key) => before.images.has(key));
 }
 
 export function incompleteList(fault: string): ImgctlError {

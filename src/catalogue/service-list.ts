@@ -7,7 +7,7 @@ import { BY_ID } from '../query/sort.ts';
 import { allImages } from './all-images.ts';
 import { requireRoom } from './held-images.ts';
 import type { Service } from './service.ts';
-import { findSurePage, isOrderOf, matchesOf, totalOfPart } from './sure-page.ts';
+import { findSurePage, isSortedBy, matchesOf, totalOfPart } from './sure-page.ts';
 
 export interface ReadOptions {
   readonly limit?: number | undefined;
@@ -30,6 +30,11 @@ export interface ListEnd {
   readonly total?: number | undefined;
 }
 
+interface ListOfOnePage {
+  readonly images: readonly ReceivedImage[];
+  readonly end: ListEnd;
+}
+
 /** Yields every image that matches, up to the limit: from a page if it surely has them, or all. */
 export async function* listCatalogue(
   service: Service,
@@ -37,9 +42,33 @@ export async function* listCatalogue(
   options: ReadOptions,
 ): AsyncGenerator<readonly ReceivedImage[], ListEnd, void> {
   const onePage = await listOnePage(service, query, options);
-  if (onePage === undefined) return yield* listAllPages(service, query, options);
-  yield onePage.images;
-  return onePage.end;
+  if (onePage) {
+    yield onePage.images;
+    return onePage.end;
+  }
+  const { limit = Infinity, perPage = MAX_PER_PAGE, streams = false } = options;
+  const { firstPages } = service;
+  const first = await firstPages.ofAll(perPage);
+  // The highest ids come first, as far as can be told: to stream all images, nobody asks for more.
+  const comesInOrder =
+    isSortedBy(query, BY_ID) &&
+    (limit === Infinity || (await firstPages.sortsIdsAsNumbers(perPage)));
+  // In another order, the last image that is read may be the first of the list.
+  const stopAfter = comesInOrder ? limit : Infinity;
+  const pages = matchingPages(service, query, first, options, stopAfter);
+  let count = 0;
+  if (streams && comesInOrder) {
+    for await (const { images } of pages) {
+      count += images.length;
+      yield images;
+    }
+  } else {
+    const images = await hold(pages);
+    count = images.length;
+    yield query.sort(images).slice(0, limit);
+  }
+  const total = count === stopAfter ? totalOfPart(first, query) : count;
+  return { meta: first.meta, total };
 }
 
 /** Returns the list if one page is sure to have it, else undefined. */
@@ -47,63 +76,53 @@ export async function listOnePage(
   service: Service,
   query: Query,
   { limit = Infinity, perPage = MAX_PER_PAGE, watch }: ReadOptions,
-) {
-  const found = await findSurePage(service, { query, limit, perPage });
-  if (found === undefined) return undefined;
-  const { page, filter, images, total } = found;
+): Promise<ListOfOnePage | undefined> {
+  const sure = await findSurePage(service, { query, limit, perPage });
+  if (sure === undefined) return undefined;
+  const { page, filter, images, total } = sure;
   watch?.(page.images, page.total, filter?.text);
   return { images, end: { meta: page.meta, total } };
 }
 
-/** Reads pages without a filter: they are read by id, and the service takes one filter only. */
-async function* listAllPages(
-  service: Service,
-  query: Query,
-  options: ReadOptions,
-): AsyncGenerator<readonly ReceivedImage[], ListEnd, void> {
-  const { limit = Infinity, perPage = MAX_PER_PAGE, streams } = options;
-  const { firstPages } = service;
-  const first = await firstPages.ofAll(perPage);
-  const isInOrder =
-    isOrderOf(query, BY_ID) &&
-    (limit === Infinity || (await firstPages.sortsIdsAsNumbers(perPage)));
-  const isStreamed = isInOrder && streams;
-  // In another order, the last image that is read may be the first of the list.
-  const most = isInOrder ? limit : Infinity;
-  const held: ReceivedImage[] = [];
-  let heldBytes = 0;
-  let found = 0;
-  for await (const { images, bytes } of matchingPages(service, query, first, options, most)) {
-    found += images.length;
-    if (isStreamed) {
-      yield images;
-      continue;
-    }
-    for (const image of images) held.push(image);
-    if (images.length > 0) heldBytes += bytes;
-    requireRoom(heldBytes);
-  }
-  if (!isStreamed) yield query.sort(held).slice(0, limit);
-  const total = found === most ? totalOfPart(first, query) : found;
-  return { meta: first.meta, total };
+/** What matches of a page. */
+interface Matching {
+  readonly images: readonly ReceivedImage[];
+  /** Size of the whole page. */
+  readonly bytes: number;
 }
 
-/** Yields what matches of each page, and ends when it has yielded so many images. */
+/**
+ * Yields what matches of each page of all images, as pages are read by id and the service takes
+ * only one filter.
+ * @param stopAfter number of images that match after which no more are yielded
+ */
 async function* matchingPages(
   service: Service,
   query: Query,
   first: ImagePage,
   { perPage = MAX_PER_PAGE, watch }: ReadOptions,
-  most: number,
-) {
+  stopAfter: number,
+): AsyncGenerator<Matching, void, void> {
   // With conditions, nobody knows how many images must be read.
-  const wanted = query.conditions.length === 0 ? most : Infinity;
-  let left = most;
-  for await (const { images, bytes } of allImages(service, first, { perPage, wanted })) {
+  const mostRead = query.conditions.length === 0 ? stopAfter : Infinity;
+  let left = stopAfter;
+  for await (const { images, bytes } of allImages(service, first, perPage, mostRead)) {
     watch?.(images, first.total);
     const matching = matchesOf(query, images).slice(0, left);
     left -= matching.length;
     yield { images: matching, bytes };
     if (left === 0) return;
   }
+}
+
+/** Returns the images of all pages. @throws ImgctlError bad-answer: they are too large */
+async function hold(pages: AsyncIterable<Matching>): Promise<ReceivedImage[]> {
+  const held: ReceivedImage[] = [];
+  let heldBytes = 0;
+  for await (const { images, bytes } of pages) {
+    for (const image of images) held.push(image);
+    if (images.length > 0) heldBytes += bytes;
+    requireRoom(heldBytes);
+  }
+  return held;
 }

@@ -16,5 +16,5 @@ export interface Service {
 
 export function serviceOf(client: ListClient, trace: Service['trace'] = () => {}): Service {
   const firstPages = new FirstPages(client, trace);
-  return { client, firstPages, like: new LikeProofs(client, firstPages, trace), trace };
+  return { client, firstPages, like: new LikeProofs(firstPages, trace), trace };
 }

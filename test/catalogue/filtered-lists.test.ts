@@ -238,13 +238,21 @@ describe('a sorted or filtered list', () => {
     expect(ids).toEqual(found);
   });
 
-  it('asks once in a run whether like ignores case', async () => {
-    const { client, server } = await connect(serving());
+  it.each<[string, number, Handler]>([
+    ['once', 1, serving()],
+    [
+      'again after an outage',
+      2,
+      (request, index) => (index === 1 ? errorResponse(502, 'Down.') : serving()(request, index)),
+    ],
+  ])('asks %s in a run whether like ignores case', async (_, count, handler) => {
+    const { client, server } = await connect(handler, { retries: 0 });
     const service = serviceOf(client);
     for (const word of ['ubuntu', '119']) {
       await listCatalogue(service, queryOf({ words: [word] }), {}).next();
     }
-    expect(server.requests).toHaveLength(3);
+    const proofs = server.requests.filter(({ url }) => url.searchParams.get('per_page') === '1');
+    expect(proofs).toHaveLength(count);
   });
 
   it('does not believe the page of another filter', async () => {

@@ -6,7 +6,7 @@ import type { ImagePage } from '../../src/api/images.ts';
 import { NotByIdError, pagesById } from '../../src/catalogue/pages-by-id.ts';
 
 const PER_PAGE = 10;
-const ONE_BY_ONE = { connections: 1, wanted: Number.POSITIVE_INFINITY };
+const ONE_BY_ONE = { connections: 1, stopAfter: Number.POSITIVE_INFINITY };
 
 /** A list of ids, of which one is replaced by a higher one after every request. */
 class List {
@@ -40,7 +40,7 @@ class List {
     }
     this.requests += 1;
     const place = { number: 1, total, pages, hasNext: pages > 1 };
-    return { images, meta: {}, bytes: 100 * images.length, ...place };
+    return { images, meta: { sort: 'id,desc' }, bytes: 100 * images.length, ...place };
   }
 
   /** Responds later, in an order of its own, so that no time passes. */
@@ -69,7 +69,10 @@ interface Changes {
 
 async function read(list: List, wanted = Number.POSITIVE_INFINITY, connections = 6) {
   const ids: number[] = [];
-  const pages = pagesById(list.page(), (bound) => list.respond(bound), { connections, wanted });
+  const pages = pagesById(list.page(), (bound) => list.respond(bound), {
+    connections,
+    stopAfter: wanted,
+  });
   for await (const { images } of pages) {
     ids.push(...images.map(({ id }) => Number(id)));
     if (ids.length >= wanted) break;

@@ -184,6 +184,14 @@ describe('a list of the service', () => {
     },
   );
 
+  it('is complete if the service compares ids as texts, refuses to say so, and adds an image', async () => {
+    const refusingHigh: Handler = (request, index) =>
+      request.url.searchParams.get('filter') === 'id,lt,100'
+        ? errorResponse(400, 'No such id.')
+        : asTexts([upTo(12), upTo(12), upTo(13)])(request, index);
+    expect((await list(refusingHigh, { streams: true })).ids).toEqual(down(12));
+  });
+
   it('fails if the service compares ids as texts and replaces an image meanwhile', async () => {
     const changes = upTo(40).map((index) => upTo(12 + index, 2 + (index >> 1)));
     const { error } = await list(asTexts(changes));
@@ -255,13 +263,20 @@ describe('a list of the service', () => {
     expect(error).toMatchObject({ code });
   });
 
-  it('shows the refusal if what is tried without the filter fails too, after one request', async () => {
-    const failing: Handler = ({ url }) =>
-      url.searchParams.has('filter') ? errorResponse(403, 'No.') : errorResponse(503, 'Down.');
-    const { error, requests } = await list(failing, { query: { filters: ['name=a'] } });
-    expect(error?.message).toBe('the service says: No');
-    expect(requests).toEqual(['1 name,eq,a', '1', '1 by undefined']);
-  });
+  it.each([
+    [403, [1, 5, 1]],
+    [502, [5, 1, 1]],
+  ])(
+    'shows the refusal %i of a filter if the rest fails too, of which one request is retried',
+    async (status, counts) => {
+      const failing: Handler = ({ url }) =>
+        url.searchParams.has('filter') ? errorResponse(status, 'No.') : errorResponse(503, 'Down.');
+      const { error, requests } = await list(failing, { query: { filters: ['name=a'] } });
+      expect(error?.status).toBe(status);
+      const sent = ['1 name,eq,a', '1', '1 by undefined'];
+      expect(requests).toEqual(sent.flatMap((text, at) => Array(counts[at]).fill(text)));
+    },
+  );
 
   it.each([
     ['3', 401, 'token-refused'],
