@@ -3,7 +3,6 @@
 import type { Client } from '../api/client.ts';
 import { type ImagePage, keyOf } from '../api/images.ts';
 import type { ReceivedImage } from '../api/types.ts';
-import { hasCode } from '../errors.ts';
 import { equals } from '../query/filter.ts';
 import { Query } from '../query/query.ts';
 import { addImage } from './held-images.ts';
@@ -14,7 +13,8 @@ import { type ListEnd, listCatalogue, listOnePage, type ReadOptions } from './se
 export interface Catalogue {
   readonly baseUrl: string;
   /**
-   * Yields every image that matches, once, up to the limit, as the query sorts or by id.
+   * Yields every image that matches, once, up to the limit, as the query sorts or by id. If images
+   * are streamed without a limit, and the service sorts ids as texts, so may these be.
    * @throws ImgctlError incomplete-list: images may be missing
    */
   images(
@@ -26,7 +26,7 @@ export interface Catalogue {
     query: Query,
     options?: ReadOptions,
   ): Promise<readonly ReceivedImage[] | undefined>;
-  /** Returns undefined if no image has the id. @throws ImgctlError not-found: from the service */
+  /** Returns undefined if no image has the id. */
   getImage(id: number | string): Promise<ReceivedImage | undefined>;
 }
 
@@ -53,11 +53,7 @@ async function getOrFind(client: Client, catalogue: Catalogue, id: number | stri
     return await client.getImage(id);
   } catch (refusal) {
     if (!isRefusedRequest(refusal)) throw refusal;
-    return findListed(catalogue, id).catch((error: unknown) => {
-      // Of two refusals the first says more, unless it says that the image does not exist.
-      const saysMore = isRefusedRequest(error) && !hasCode(refusal, 'not-found');
-      throw saysMore ? refusal : error;
-    });
+    return findListed(catalogue, id);
   }
 }
 
@@ -82,11 +78,10 @@ export function ownCatalogue(
       const held = new Map<unknown, ReceivedImage>();
       const repeated = new Set<unknown>();
       for (const image of images) if (addImage(held, image)) repeated.add(keyOf(image));
-      const [first, ...others] = repeated;
-      const more = others.length === 0 ? '' : ` and ${others.length} more`;
-      if (first !== undefined) {
-        warn(`the service lists image ${first}${more} twice; the last one counts`);
-      }
+      const [id] = repeated;
+      const which =
+        repeated.size > 1 ? `${repeated.size} images twice, such as ${id}` : `image ${id} twice`;
+      if (repeated.size > 0) warn(`the service lists ${which}; the last one counts`);
       return { images: [...held.values()], meta };
     });
     return read;

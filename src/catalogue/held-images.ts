@@ -4,6 +4,13 @@ import { keyOf } from '../api/images.ts';
 import type { ReceivedImage } from '../api/types.ts';
 import { ImgctlError } from '../errors.ts';
 
+/** Images of a page. */
+export interface SizedImages {
+  readonly images: readonly ReceivedImage[];
+  /** Size of the whole page. */
+  readonly bytes: number;
+}
+
 /** Maximum size of the pages of a list that is held in memory, in bytes; about 500,000 images. */
 const MAX_HELD_BYTES = 256 * 2 ** 20;
 
@@ -17,6 +24,18 @@ export function addImage(images: Map<unknown, ReceivedImage>, image: ReceivedIma
   const isKnown = images.has(key);
   images.set(key, image);
   return isKnown;
+}
+
+/** Returns the images of all pages. @throws ImgctlError bad-answer: they are too large */
+export async function holdImages(pages: AsyncIterable<SizedImages>): Promise<ReceivedImage[]> {
+  const held: ReceivedImage[] = [];
+  let heldBytes = 0;
+  for await (const { images, bytes } of pages) {
+    for (const image of images) held.push(image);
+    if (images.length > 0) heldBytes += bytes;
+    requireRoom(heldBytes);
+  }
+  return held;
 }
 
 /** @throws ImgctlError bad-answer */

@@ -14,12 +14,6 @@ interface PageOrder {
   readonly perPage: number;
 }
 
-/** What the service is asked to find, with its case reversed, in a list of this order. */
-interface Probe {
-  readonly text: string;
-  readonly sort: FieldSort;
-}
-
 /**
  * Whether a filter finds every image for sure. `unneeded`: a page without it has all images.
  * `outage`: the service did not say.
@@ -61,7 +55,7 @@ export class LikeProofs {
     if (known) return known;
     const probe = await this.#chooseProbe(field, part, page, order);
     if (probe === 'unneeded') return probe;
-    const verdict = probe ? await this.#try(field, probe) : 'unproved';
+    const verdict = probe ? await this.#try(field, probe.text, probe.sort) : 'unproved';
     // After an outage, the next list tries again.
     if (verdict !== 'outage') this.#verdicts.set(key, verdict);
     if (verdict !== 'lossless') {
@@ -70,7 +64,10 @@ export class LikeProofs {
     return verdict;
   }
 
-  /** Returns a probe with upper and lower case if it can, as a service may change one of them. */
+  /**
+   * Returns a text of a page, to be found in a list of that order, if possible one with upper and
+   * lower case: a service may change the case of what it searches for.
+   */
   async #chooseProbe(field: Field, part: string, page: ImagePage, { sort, perPage }: PageOrder) {
     const [text] = probesOn(page, field, part, sort).filter(hasBothCases);
     if (text !== undefined) return { text, sort };
@@ -83,7 +80,7 @@ export class LikeProofs {
     return textOfAll === undefined ? undefined : { text: textOfAll, sort: BY_ID };
   }
 
-  async #try(field: Field, { text, sort }: Probe): Promise<Exclude<Verdict, 'unneeded'>> {
+  async #try(field: Field, text: string, sort: FieldSort): Promise<Verdict> {
     const filter = likeFilter(field, reverseCase(text))?.text;
     const page = await this.#firstPages.request({ filter, sort: printSort(sort), perPage: 1 });
     if (page instanceof ImgctlError) return isOutage(page) ? 'outage' : 'unproved';

@@ -2,8 +2,8 @@
 // changes, an id does not: each image that stays is seen exactly once, whatever changes meanwhile.
 
 import type { ImagePage } from '../api/images.ts';
-import type { ReceivedImage } from '../api/types.ts';
 import { ID_ORDER } from './first-pages.ts';
+import type { SizedImages } from './held-images.ts';
 import { areDescending, idOf } from './ids.ts';
 import { isWhole } from './page.ts';
 
@@ -11,13 +11,10 @@ import { isWhole } from './page.ts';
 export class NotByIdError extends Error {}
 
 /** The images of a page that were not on a page before it. */
-interface TakenPage {
-  readonly images: readonly ReceivedImage[];
+interface TakenPage extends SizedImages {
   readonly ids: readonly number[];
   /** Number of images with lower ids, as the service says. */
   readonly below: number;
-  /** Size of the whole page. */
-  readonly bytes: number;
 }
 
 /**

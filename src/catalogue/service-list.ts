@@ -5,7 +5,7 @@ import type { ReceivedImage } from '../api/types.ts';
 import type { Query } from '../query/query.ts';
 import { BY_ID } from '../query/sort.ts';
 import { allImages } from './all-images.ts';
-import { requireRoom } from './held-images.ts';
+import { holdImages, type SizedImages } from './held-images.ts';
 import type { Service } from './service.ts';
 import { findSurePage, isSortedBy, matchesOf, totalOfPart } from './sure-page.ts';
 
@@ -28,11 +28,6 @@ export interface ListEnd {
   readonly meta: ImagePage['meta'];
   /** Number of all images that match, if known. */
   readonly total?: number | undefined;
-}
-
-interface ListOfOnePage {
-  readonly images: readonly ReceivedImage[];
-  readonly end: ListEnd;
 }
 
 /** Yields every image that matches, up to the limit: from a page if it surely has them, or all. */
@@ -63,7 +58,7 @@ export async function* listCatalogue(
       yield images;
     }
   } else {
-    const images = await hold(pages);
+    const images = await holdImages(pages);
     count = images.length;
     yield query.sort(images).slice(0, limit);
   }
@@ -76,19 +71,12 @@ export async function listOnePage(
   service: Service,
   query: Query,
   { limit = Infinity, perPage = MAX_PER_PAGE, watch }: ReadOptions,
-): Promise<ListOfOnePage | undefined> {
+) {
   const sure = await findSurePage(service, { query, limit, perPage });
   if (sure === undefined) return undefined;
   const { page, filter, images, total } = sure;
   watch?.(page.images, page.total, filter?.text);
   return { images, end: { meta: page.meta, total } };
-}
-
-/** What matches of a page. */
-interface Matching {
-  readonly images: readonly ReceivedImage[];
-  /** Size of the whole page. */
-  readonly bytes: number;
 }
 
 /**
@@ -102,7 +90,7 @@ async function* matchingPages(
   first: ImagePage,
   { perPage = MAX_PER_PAGE, watch }: ReadOptions,
   stopAfter: number,
-): AsyncGenerator<Matching, void, void> {
+): AsyncGenerator<SizedImages, void, void> {
   // With conditions, nobody knows how many images must be read.
   const mostRead = query.conditions.length === 0 ? stopAfter : Infinity;
   let left = stopAfter;
@@ -113,16 +101,4 @@ async function* matchingPages(
     yield { images: matching, bytes };
     if (left === 0) return;
   }
-}
-
-/** Returns the images of all pages. @throws ImgctlError bad-answer: they are too large */
-async function hold(pages: AsyncIterable<Matching>): Promise<ReceivedImage[]> {
-  const held: ReceivedImage[] = [];
-  let heldBytes = 0;
-  for await (const { images, bytes } of pages) {
-    for (const image of images) held.push(image);
-    if (images.length > 0) heldBytes += bytes;
-    requireRoom(heldBytes);
-  }
-  return held;
 }

@@ -21,17 +21,14 @@ interface Wanted {
   readonly perPage: number;
 }
 
-/** The part of a page that is the list. */
-interface SureImages {
-  readonly images: readonly ReceivedImage[];
-  /** How many images match in all, if known. */
-  readonly total: number | undefined;
-}
-
-interface SureList extends SureImages {
+interface SureList {
   readonly page: ImagePage;
   /** The filter of the page, if it has one. */
   readonly filter?: ServiceFilter;
+  /** The part of the page that is the list. */
+  readonly images: readonly ReceivedImage[];
+  /** How many images match in all, if known. */
+  readonly total: number | undefined;
 }
 
 /**
@@ -120,7 +117,7 @@ async function sureImages(
   sort: FieldSort,
   { query, limit, perPage }: Wanted,
   firstPages: FirstPages,
-): Promise<SureImages | undefined> {
+) {
   const isRepeating = new Set(page.images.map(keyOf)).size < page.images.length;
   if (isRepeating) return undefined;
   const matching = matchesOf(query, page.images);

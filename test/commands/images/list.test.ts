@@ -427,9 +427,11 @@ describe('my-images', () => {
       own(3, 'a.ova', STAMP),
       own(4, 'b.ova', STAMP),
       own(3, 'c.ova', STAMP),
+      own(4, 'd.ova', STAMP),
     );
-    const warning = 'imgctl: warning: the service lists image 3 twice; the last one counts\n';
-    await expectSteps(imgctl, ['my-images --get name', 'b.ova\nc.ova\n', warning]);
+    const warning =
+      'imgctl: warning: the service lists 2 images twice, such as 3; the last one counts\n';
+    await expectSteps(imgctl, ['my-images --get name', 'd.ova\nc.ova\n', warning]);
   });
 
   it('shows each image without an id', async () => {
