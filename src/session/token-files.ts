@@ -30,7 +30,7 @@ const MUTEX = /^(_limit\.([\da-f]{16})\.json)\.lock$/;
 /**
  * Removes the token of an account, or without one all tokens, and returns their number. Limits of
  * token requests are not removed, because the service goes on counting.
- * @throws ImgctlError config: one cannot be removed
+ * @throws ImgctlError config: one cannot be removed; the others are
  */
 export function forgetTokens(directory: string | undefined, account?: Account): number {
   if (directory === undefined) return 0;
@@ -39,7 +39,7 @@ export function forgetTokens(directory: string | undefined, account?: Account): 
   const isToForget = (key: string | undefined) =>
     key !== undefined && (accountToForget === undefined || key === accountToForget);
 
-  const entries = removing(folder, () => fs.readdirSync(folder, { withFileTypes: true })) ?? [];
+  const entries = readFolder(folder);
   // First the mutexes: a process that finds its own gone stores no token.
   for (const { name } of entries) {
     const [, limitFile = '', key] = MUTEX.exec(name) ?? [];
@@ -49,21 +49,32 @@ export function forgetTokens(directory: string | undefined, account?: Account): 
   const names = entries
     .filter((entry) => !entry.isDirectory() && isToForget(OWN_FILE.exec(entry.name)?.[1]))
     .map(({ name }) => name);
-  for (const name of names) {
-    const file = path.join(folder, name);
-    removing(file, () => fs.rmSync(file));
-  }
+  const errors = names.flatMap((name) => remove(path.join(folder, name)) ?? []);
+  if (errors[0]) throw errors[0];
   return names.filter((name) => TOKEN_FILE.test(name)).length;
 }
 
-/** Returns undefined if the file is missing. @throws ImgctlError config: another error */
-function removing<Result>(file: string, act: () => Result): Result | undefined {
+function readFolder(folder: string): fs.Dirent[] {
   try {
-    return act();
+    return fs.readdirSync(folder, { withFileTypes: true });
   } catch (cause) {
-    if (isMissing(cause)) return undefined;
-    const message = `cannot remove ${file}: ${errorReason(cause)}`;
-    const advice = 'remove it by hand: it holds an access token';
-    throw new ImgctlError('config', message, { facts: advice, cause });
+    if (isMissing(cause)) return [];
+    throw cannotRemove(folder, cause);
   }
+}
+
+/** Returns the error if the file cannot be removed. */
+function remove(file: string): ImgctlError | undefined {
+  try {
+    fs.rmSync(file);
+  } catch (cause) {
+    if (!isMissing(cause)) return cannotRemove(file, cause);
+  }
+  return undefined;
+}
+
+function cannotRemove(file: string, cause: unknown): ImgctlError {
+  const message = `cannot remove ${file}: ${errorReason(cause)}`;
+  const advice = 'remove it by hand: it holds an access token';
+  return new ImgctlError('config', message, { facts: advice, cause });
 }

@@ -2,12 +2,13 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Account } from '../../src/config/settings.ts';
 import { systemOf } from '../../src/io.ts';
 import { isInForce, needsRenewal } from '../../src/session/cached-token.ts';
 import { FileStore } from '../../src/session/file-store.ts';
 import { forgetTokens } from '../../src/session/token-files.ts';
+import { thrownBy } from '../support/errors.ts';
 import { modeOf } from '../support/files.ts';
 import { fakeIo, temporaryDirectory } from '../support/io.ts';
 import { unixOnly } from '../support/platform.ts';
@@ -170,6 +171,22 @@ describe('forgetTokens', () => {
     expect(forgetTokens(directory, ACCOUNT)).toBe(1);
     expect(namesIn(directory)).toEqual([path.basename(other.file)]);
     expect([forgetTokens(directory), namesIn(directory)]).toEqual([1, []]);
+  });
+
+  it('removes the other files if one cannot be removed', async () => {
+    const directory = temporaryDirectory();
+    for (const username of ['a', 'b', 'c'])
+      await cacheIn(directory, { username }).cache.write(TOKEN);
+    const [first = ''] = namesIn(directory);
+    const busy = Object.assign(new Error(), { code: 'EBUSY' });
+    const remove = vi.spyOn(fs, 'rmSync').mockImplementationOnce(() => {
+      throw busy;
+    });
+    onTestFinished(() => remove.mockRestore());
+    const file = path.join(directory, 'tokens', first);
+    const message = `cannot remove ${file}: resource busy or locked`;
+    expect(thrownBy(() => forgetTokens(directory))).toMatchObject({ code: 'config', message });
+    expect(namesIn(directory)).toEqual([first]);
   });
 
   it('removes links and what killed writers left, but no target, folder or limit', async () => {

@@ -122,16 +122,24 @@ describe('a token request', () => {
     expect(session.files.read()?.token).toBe('T');
   });
 
+  const WRONG = errorResponse(401, 'Invalid username and password combination.');
+  const source = { kind: 'password-refused', origin: 'IMGCTL_PASSWORD', username: 'demo' };
+  const wrong = { code: 'wrong-credentials', status: 401, facts: source };
+  const denied = {
+    ...{ code: 'not-permitted', status: 403, message: 'the service says: no access' },
+    facts: { kind: 'advice', text: expect.stringContaining('for access to its API') },
+  };
   it.each([
-    ['shares the refusal', 'old', 'old', 1],
-    ['is sent with another password', 'old', 'older', 2],
-  ])('that waited for a refused one %s', async (_, password, other, count) => {
+    ['wrong password shares it', 'old', WRONG, wrong, 1],
+    ['wrong password is sent with another one', 'older', WRONG, wrong, 2],
+    ['account without access shares it', 'old', errorResponse(403, 'no access'), denied, 1],
+  ] as const)('that waited for the refusal of a %s', async (...row) => {
+    const [, other, refused, reason, count] = row;
     const directory = temporaryDirectory();
     let isWaiting = () => {};
     const waiting = new Promise<void>((resolve) => {
       isWaiting = resolve;
     });
-    const refused = errorResponse(401, 'Invalid username and password combination.');
     const server = await scriptedServer(
       after(
         TOKEN,
@@ -141,7 +149,7 @@ describe('a token request', () => {
     );
     const open = (text: string, io = fakeIo({ env: { IMGCTL_PASSWORD: text } })) =>
       sessionWith(server.baseUrl, directory, {}, io);
-    const first = await open(password);
+    const first = await open('old');
     const started = first.client.serviceRoot();
     await expect.poll(() => server.requests.length, { timeout: 20_000 }).toBe(1);
     const io = fakeIo({ env: { IMGCTL_PASSWORD: other } });
@@ -152,8 +160,6 @@ describe('a token request', () => {
     };
     const second = await open(other, io);
     const results = await Promise.allSettled([started, second.client.serviceRoot()]);
-    const facts = { kind: 'password-refused', origin: 'IMGCTL_PASSWORD', username: 'demo' };
-    const reason = { code: 'wrong-credentials', status: 401, facts };
     expect(results).toMatchObject([{ reason }, { reason }]);
     expect(server.requests).toHaveLength(count);
     // A new run tries again.

@@ -104,6 +104,21 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     expect(files.read()?.token).toBe(current);
   });
 
+  it('leaves no copy on a machine that read the token just before a logout everywhere', async () => {
+    const { redis, machine, open, current, token } = await fleetWithToken();
+    const { now, ...io } = machine();
+    // The clock is read when the store has responded, before the copy is written.
+    const { store, files } = await open({
+      ...io,
+      now: () => {
+        redis.cli('del', token);
+        return now();
+      },
+    });
+    expect((await store.read())?.token).toBe(current);
+    expect(files.read()).toBeUndefined();
+  });
+
   it('renews a token of another machine a minute before its end, and counts no old token as new', async () => {
     const HOUR = 3_600_000;
     const { redis, machine, open, token, tokenRequests } = await fleetWithToken();
