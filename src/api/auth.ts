@@ -1,4 +1,13 @@
 // Authorizes every request: sends the access token, and another one after a 401.
+//
+// A request goes through these functions, from the outside in. Each adds one thing:
+//
+//     send                      another token after each 401
+//     #sendFollowingSlash       a second request if only the last slash of the path was wrong
+//     #sendAgainIfTokenIsNew    a second request if the service does not know a new token yet
+//     #sendWithToken            the token; the error of a request that may have taken effect
+//     #transmit                 the other headers; sendWithPassword begins here
+//     sendWithRetry             src/http: retries, at the pace of the run
 
 import { untilAborted } from '../abort.ts';
 import { ImgctlError } from '../errors.ts';
@@ -11,7 +20,7 @@ import type { Transport } from '../http/transport.ts';
 import { basicPair, resolveUrl } from '../http/url.ts';
 import { rateLimitedError, serviceMessage, statusError, withRecordStatus } from './responses.ts';
 
-/** Provides access tokens; hides the disk, the lock and the password. */
+/** Provides access tokens; hides the stores and the password. */
 export interface TokenSource {
   /**
    * Returns a token that has not expired as far as known, or undefined to send none.
@@ -102,17 +111,15 @@ export class Sender {
    * - the same, but T3: 401, which is the error token-refused
    */
   readonly send: Send = async (asked) => {
-    const request = this.#completed(asked);
-    const { signal } = request;
-    let token = await untilAborted(this.#options.tokens.current(), signal);
+    const request = this.#complete(asked);
+    let token = await untilAborted(this.#options.tokens.current(), request.signal);
     let response = await this.#sendFollowingSlash(request, token);
     if (request.anyStatus) return response;
+    // Only the first token counts as accepted: one that was issued again would be renewed for ever.
     let wasAccepted = this.#accepted.has(token);
     while (response.status === 401) {
-      token = await this.#renew(response, token, wasAccepted, signal);
+      token = await this.#anotherToken(response, token, wasAccepted, request.signal);
       response = await this.#sendFollowingSlash(request, token);
-      // Another request may have had success with this token, if nodes of the service disagree
-      // about it, or it was issued again: as an accepted token it would be renewed for ever.
       wasAccepted = false;
     }
     // Any other status may be that of a gateway, which has not looked at the token.
@@ -125,10 +132,10 @@ export class Sender {
     const pair = basicPair(username, password);
     for (const secret of [password, pair]) this.#options.onSecret?.(secret);
     // After any other status, the request may have counted as one for a token.
-    return this.#transmit(this.#completed(asked), `Basic ${pair}`, { refusals: [503] });
+    return this.#transmit(this.#complete(asked), `Basic ${pair}`, { refusals: [503] });
   };
 
-  #completed(asked: ServiceRequest): CompleteRequest {
+  #complete(asked: ServiceRequest): CompleteRequest {
     const url = resolveUrl(this.#options.baseUrl, asked.path);
     return { ...asked, url, signal: this.#combined(asked.signal) };
   }
@@ -145,7 +152,7 @@ export class Sender {
    * Returns another token after a 401.
    * @throws ImgctlError token-refused: there is none; not-permitted
    */
-  async #renew(
+  async #anotherToken(
     response: HttpResponse,
     token: string | undefined,
     wasAccepted: boolean,
@@ -166,18 +173,17 @@ export class Sender {
     return renewed;
   }
 
-  /** Sends a request; a GET again if only the last slash of its path is wrong. */
   async #sendFollowingSlash(request: CompleteRequest, token?: string): Promise<HttpResponse> {
-    const response = await this.#sendOnceKnown(request, token);
+    const response = await this.#sendAgainIfTokenIsNew(request, token);
     const url = request.asReceived ? undefined : correctedSlash(response);
-    return url ? this.#sendOnceKnown({ ...request, url }, token) : response;
+    return url ? this.#sendAgainIfTokenIsNew({ ...request, url }, token) : response;
   }
 
-  /** Sends a request; again after a pause if the service does not know a new token yet. */
-  async #sendOnceKnown(request: CompleteRequest, token?: string): Promise<HttpResponse> {
+  async #sendAgainIfTokenIsNew(request: CompleteRequest, token?: string): Promise<HttpResponse> {
     const { tokens, sleep } = this.#options;
     const response = await this.#sendWithToken(request, token);
-    if (token === undefined || !isUnknownToken(response) || !tokens.isNew(token)) return response;
+    const isNew = token !== undefined && tokens.isNew(token);
+    if (!isNew || !isUnknownToken(response)) return response;
     await sleep(NEW_TOKEN_PAUSE, request.signal);
     return this.#sendWithToken(request, token);
   }
@@ -206,7 +212,6 @@ export class Sender {
     return authScheme === 'bearer' ? `Bearer ${token}` : `Basic ${pair}`;
   }
 
-  /** Sends a request with this header Authorization, and retries it. */
   #transmit(
     request: CompleteRequest,
     authorization: string | undefined,
@@ -255,11 +260,4 @@ function uncertainError({ method, ifUncertain }: ServiceRequest, error: ImgctlEr
   const code = error instanceof TransportError ? 'outcome-unknown' : error.code;
   const uncertain = error.with({ code, facts });
   return ifUncertain ? ifUncertain(uncertain) : uncertain;
-}
-
-/** Servers refuse longer headers. */
-export const MAX_TOKEN_LENGTH = 8 * 1024;
-
-export function isToken(text: string): boolean {
-  return text.length <= MAX_TOKEN_LENGTH && /^[\x21-\x7e]+$/.test(text);
 }

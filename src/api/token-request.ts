@@ -4,7 +4,7 @@ import type { ImgctlError } from '../errors.ts';
 import { rateLimitReset, requestedWait } from '../http/headers.ts';
 import { type HttpResponse, isSuccess } from '../http/message.ts';
 import { isObject } from '../json.ts';
-import { isToken, type SendWithPassword } from './auth.ts';
+import type { SendWithPassword } from './auth.ts';
 import {
   isPage,
   oneTimePasswordError,
@@ -14,6 +14,13 @@ import {
   shapeError,
   statusError,
 } from './responses.ts';
+
+/** Servers refuse longer headers. */
+export const MAX_TOKEN_LENGTH = 8 * 1024;
+
+export function isToken(text: string): boolean {
+  return text.length <= MAX_TOKEN_LENGTH && /^[\x21-\x7e]+$/.test(text);
+}
 
 /** Times are milliseconds since the epoch by this machine's clock. */
 export interface IssuedToken {
@@ -29,13 +36,13 @@ export interface TokenLimit {
   readonly resetsAt: number | undefined;
 }
 
-/** Section 5; used if the response gives no lifetime. */
+/** Seconds, section 5; used if the response gives no lifetime. */
 const DEFAULT_LIFETIME = 86_400;
 /** Ten years; a longer lifetime, such as 1e308, would exceed every clock. */
 const MAX_LIFETIME = 10 * 365 * 86_400;
 
 /**
- * POST /auth/request-token: repeated only if it was never sent.
+ * POST /auth/request-token: repeated only if it was never sent, or refused with 503.
  * @param onLimit also called if the request is refused
  * @throws ImgctlError wrong-credentials, not-permitted, rate-limited, bad-answer, network errors
  */
@@ -50,7 +57,7 @@ export async function requestToken(
   const { receivedAt } = response;
   const limit = limitOf(response);
   await onLimit?.(limit);
-  // Only --wait-for-token waits for it.
+  // Without a time to retry after: only --wait-for-token waits for the end of this limit.
   if (response.status === 429) throw rateLimitedError(response).with({ retryAfter: undefined });
   if (response.status === 401) throw refusalError(response);
   const isClientError = response.status >= 400 && response.status < 500;
@@ -61,8 +68,8 @@ export async function requestToken(
     throw shapeError(response, 'the body holds no access token of up to 8 KiB');
   }
   const { token, duration } = record;
-  const valid = typeof duration === 'number' && duration > 0;
-  const lifetime = valid ? Math.min(duration, MAX_LIFETIME) : DEFAULT_LIFETIME;
+  const hasDuration = typeof duration === 'number' && duration > 0;
+  const lifetime = hasDuration ? Math.min(duration, MAX_LIFETIME) : DEFAULT_LIFETIME;
   return { token, receivedAt, expiresAt: receivedAt + lifetime * 1_000, limit };
 }
 

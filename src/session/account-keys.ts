@@ -1,6 +1,6 @@
 // The keys of one account in Redis: its token, limit and refusal, and the lock of token requests.
 
-import { isToken } from '../api/auth.ts';
+import { isToken } from '../api/token-request.ts';
 import type { Settings } from '../config/settings.ts';
 import type { RedisAddress } from '../config/storage-urls.ts';
 import { asImgctlError, attempt } from '../errors.ts';

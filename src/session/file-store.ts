@@ -2,7 +2,7 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { isToken, MAX_TOKEN_LENGTH } from '../api/auth.ts';
+import { isToken, MAX_TOKEN_LENGTH } from '../api/token-request.ts';
 import type { Account } from '../config/settings.ts';
 import { errorReason, ImgctlError, permissionAdvice, tryOr } from '../errors.ts';
 import type { Facts } from '../facts.ts';

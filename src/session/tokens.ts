@@ -14,8 +14,8 @@
 //     send              request-limit.ts    counts the request; sends none above the limit
 //     requestToken      src/api             sends the request
 
-import { isToken, type TokenSource } from '../api/auth.ts';
-import type { IssuedToken } from '../api/token-request.ts';
+import type { TokenSource } from '../api/auth.ts';
+import { type IssuedToken, isToken } from '../api/token-request.ts';
 import { hasCode, ImgctlError } from '../errors.ts';
 import type { Facts } from '../facts.ts';
 import type { PasswordSource } from '../secrets/passwords.ts';

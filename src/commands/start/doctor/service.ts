@@ -1,7 +1,7 @@
 // The checks of doctor that ask the service: the connection, the clock, the token and the password.
 
-import { isToken } from '../../../api/auth.ts';
 import { clockSkew, readJson, serviceMessage, statusError } from '../../../api/responses.ts';
+import { isToken } from '../../../api/token-request.ts';
 import { requireBaseUrl } from '../../../config/addresses.ts';
 import type { Context } from '../../../context.ts';
 import { asImgctlError, attempt, type ImgctlError, tryOr } from '../../../errors.ts';
