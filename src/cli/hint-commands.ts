@@ -6,28 +6,26 @@ import { tryOr } from '../errors.ts';
 import { printable } from '../output/text.ts';
 import { shellQuote } from '../words.ts';
 
-/** Prints a command that does its work in the profile and the service of the run. */
-export function commandText(words: readonly string[], settings: Settings): string {
-  const [first, verb, key = '', value = 'VALUE'] = words;
-  const isSet = first === 'config' && verb === 'set';
-  if (isSet && isOfServiceKey(key) && serviceOfRun(settings) === 'new') {
-    // Without a profile of this service, only a variable counts.
-    return `${variableOf(key)}=${shellQuote(value)}`;
-  }
-  const end = words.indexOf('--');
-  const before = end < 0 ? words : words.slice(0, end);
-  const added = ADDED[useOf(before)][serviceOfRun(settings)].map((option) =>
-    OPTIONS[option](settings),
-  );
-  const missing = added.filter(([flag = '']) => !before.includes(flag));
-  const all = [...before, ...missing.flat(), ...words.slice(before.length)];
-  return ['imgctl', ...all.map(quoteWord)].join(' ');
+/** What a command uses of the profile and the service. */
+type Use = 'nothing' | 'profile' | 'serviceSetting' | 'login' | 'service';
+
+/** Commands that use no profile, with all words behind them; a test finds one that is missing. */
+export const LOCAL_COMMANDS = [
+  ...['help', 'version', 'completion', 'demo', 'emulator', 'profile', 'inspect', 'validate'],
+  ...['config path', 'images lock list', 'images lock remove'],
+];
+
+function useOf(words: readonly string[]): Use {
+  const line = `${words.join(' ')} `;
+  const isLocal = LOCAL_COMMANDS.some((command) => line.startsWith(`${command} `));
+  if (isLocal || words.includes('--from') || words.includes('--help')) return 'nothing';
+  if (words[0] === 'login') return 'login';
+  if (words[0] === 'config') return isOfServiceKey(words[2]) ? 'serviceSetting' : 'profile';
+  return 'service';
 }
 
-/** Quotes a word for the shell. A word that a terminal must not show is `$'a\u001b'`. */
-function quoteWord(word: string): string {
-  if (printable(word) === word) return shellQuote(word);
-  return `$'${printable(word.replace(/[\\']/g, '\\$&'))}'`;
+function isOfServiceKey(key = ''): key is SettingKey {
+  return isSettingKey(key) && isOfService(key);
 }
 
 /**
@@ -40,28 +38,6 @@ export function serviceOfRun({ replacedUrl, isServiceProfileNew }: Settings): Se
   if (replacedUrl === undefined) return 'same';
   return isServiceProfileNew ? 'new' : 'known';
 }
-
-type Added = keyof typeof OPTIONS;
-
-const OF_RUN = ['profile', 'givenUrl'] as const;
-
-/** What is added to a command, by what it uses and by the service of the run. */
-const ADDED: Readonly<Record<Use, Readonly<Record<ServiceOfRun, readonly Added[]>>>> = {
-  // help filters
-  nothing: { same: [], known: [], new: [] },
-  // config set timeout 5s
-  profile: { same: ['profile'], known: ['profile'], new: ['profile'] },
-  // config get upload-url
-  serviceSetting: { same: ['profile'], known: ['otherProfile'], new: ['otherProfile'] },
-  // A profile belongs to one service: a login to another service is one of another profile.
-  login: {
-    same: ['profile', 'givenUrl', 'username'],
-    known: ['otherProfile', 'username'],
-    new: ['otherProfile', 'url', 'username'],
-  },
-  // images list
-  service: { same: OF_RUN, known: OF_RUN, new: OF_RUN },
-};
 
 /** The options with their values, as words; none if the command would use these values anyway. */
 const OPTIONS = {
@@ -90,24 +66,47 @@ function urlFlag(settings: Settings): readonly string[] {
   return isValid ? ['--base-url', settings.find('base-url').text ?? ''] : [];
 }
 
-/** What a command uses of the profile and the service. */
-type Use = 'nothing' | 'profile' | 'serviceSetting' | 'login' | 'service';
+type Added = readonly (keyof typeof OPTIONS)[];
 
-/** Commands that use no profile, with all words behind them. */
-const LOCAL_COMMANDS = [
-  ...['help', 'version', 'completion', 'demo', 'emulator', 'profile', 'inspect', 'validate'],
-  ...['config path', 'images lock list', 'images lock remove'],
-];
+/** What is added to a command by what it uses: always the same, or by the service of the run. */
+const ADDED: Readonly<Record<Use, Added | Readonly<Record<ServiceOfRun, Added>>>> = {
+  // help filters
+  nothing: [],
+  // config set timeout 5s
+  profile: ['profile'],
+  // images list
+  service: ['profile', 'givenUrl'],
+  // config get upload-url
+  serviceSetting: { same: ['profile'], known: ['otherProfile'], new: ['otherProfile'] },
+  // A profile belongs to one service: a login to another service is one of another profile.
+  login: {
+    same: ['profile', 'givenUrl', 'username'],
+    known: ['otherProfile', 'username'],
+    new: ['otherProfile', 'url', 'username'],
+  },
+};
 
-function useOf(words: readonly string[]): Use {
-  const line = `${words.join(' ')} `;
-  const isLocal = LOCAL_COMMANDS.some((command) => line.startsWith(`${command} `));
-  if (isLocal || words.includes('--from') || words.includes('--help')) return 'nothing';
-  if (words[0] === 'login') return 'login';
-  if (words[0] === 'config') return isOfServiceKey(words[2]) ? 'serviceSetting' : 'profile';
-  return 'service';
+/** Prints a command that does its work in the profile and the service of the run. */
+export function commandText(words: readonly string[], settings: Settings): string {
+  const service = serviceOfRun(settings);
+  const [group, verb, key, value = 'VALUE'] = words;
+  const isSet = group === 'config' && verb === 'set';
+  if (isSet && isOfServiceKey(key) && service === 'new') {
+    // Without a profile of this service, only a variable counts.
+    return `${variableOf(key)}=${shellQuote(value)}`;
+  }
+  const end = words.includes('--') ? words.indexOf('--') : words.length;
+  const before = words.slice(0, end);
+  const added = ADDED[useOf(before)];
+  const names = 'same' in added ? added[service] : added;
+  const options = names.map((name) => OPTIONS[name](settings));
+  const missing = options.filter(([flag = '']) => !before.includes(flag));
+  const all = [...before, ...missing.flat(), ...words.slice(end)];
+  return ['imgctl', ...all.map(quoteWord)].join(' ');
 }
 
-function isOfServiceKey(key = ''): key is SettingKey {
-  return isSettingKey(key) && isOfService(key);
+/** Quotes a word for the shell. A word that a terminal must not show is `$'a\u001b'`. */
+function quoteWord(word: string): string {
+  if (printable(word) === word) return shellQuote(word);
+  return `$'${printable(word.replace(/[\\']/g, '\\$&'))}'`;
 }

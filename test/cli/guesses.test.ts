@@ -4,11 +4,13 @@ import { expect, it } from 'vitest';
 import { flagsOf } from '../../src/cli/command-types.ts';
 import { ALL_GLOBAL_OPTIONS } from '../../src/cli/global-options.ts';
 import { GUESSES, RENAMED } from '../../src/cli/guesses.ts';
+import { LOCAL_COMMANDS } from '../../src/cli/hint-commands.ts';
 import { hintText } from '../../src/cli/hints.ts';
 import { NO_CONFIG } from '../../src/config/config-file.ts';
 import { settle } from '../../src/config/settings.ts';
 import type { Facts } from '../../src/facts.ts';
 import { leavesOf } from '../support/commands.ts';
+import { isLocal } from '../support/hints.ts';
 import { failed } from '../support/io.ts';
 import { localUser } from '../support/users.ts';
 
@@ -21,9 +23,21 @@ async function expectHint(line: string, hint: string) {
   expect(result.stderr).not.toContain('hunter2');
 }
 
+it('hints name no profile for the commands that use none, and only for these', () => {
+  const named = (line: string) => LOCAL_COMMANDS.some((each) => `${line} `.startsWith(`${each} `));
+  for (const [line, command] of leavesOf()) {
+    expect({ line, named: named(line) }).toEqual({
+      line,
+      named: isLocal(line.split(' '), command),
+    });
+  }
+});
+
 it('there are at most 60 rows of phrases, and no phrase has two', () => {
-  const phrases = Object.keys(GUESSES).flatMap((typed) => typed.split(', '));
-  expect(phrases.filter((phrase, at) => phrases.indexOf(phrase) !== at)).toEqual([]);
+  for (const table of [GUESSES, RENAMED]) {
+    const phrases = Object.keys(table).flatMap((typed) => typed.split(', '));
+    expect(phrases.filter((phrase, at) => phrases.indexOf(phrase) !== at)).toEqual([]);
+  }
   expect(Object.keys(GUESSES).length).toBeLessThanOrEqual(60);
 });
 

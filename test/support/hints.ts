@@ -107,13 +107,16 @@ function problemOf(words: readonly string[], isName: boolean): string | undefine
   return undefined;
 }
 
-/** True if it uses the profile: all but those below, and those that read a snapshot. */
+/** True if the command uses no profile: it sends no requests, and is not about settings. */
+export function isLocal(path: readonly string[], { exitCodes = [] }: CommandDeclaration): boolean {
+  const name = path.join(' ');
+  return !exitCodes.includes(3) && !/^(config (?!path$)|mcp$)/.test(name);
+}
+
+/** A snapshot belongs to no profile. */
 function usesProfile(words: readonly string[]): boolean {
-  const [name = '', verb = '', action = ''] = words;
-  const local = ['help', 'completion', 'demo', 'emulator', 'profile', 'inspect', 'validate'];
-  if (local.includes(name) || words.includes('--from') || words.includes('--help')) return false;
-  if (name === 'config' && verb === 'path') return false;
-  return !(name === 'images' && verb === 'lock' && ['list', 'remove'].includes(action));
+  const { path, command } = readTyped(COMMANDS, words);
+  return !isLocal(path, command) && !words.includes('--from') && !words.includes('--help');
 }
 
 /** Returns the profile of a command line, and its base URL. */
