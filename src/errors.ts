@@ -155,7 +155,7 @@ export function tryOr<Value>(read: () => Value, otherwise: Value): Value {
 const DEFECTS = [TypeError, RangeError, ReferenceError];
 
 /** True if no input can cause the error. Node gives those that input can cause a code. */
-function isDefect(thrown: unknown): boolean {
+export function isDefect(thrown: unknown): boolean {
   return DEFECTS.some((kind) => thrown instanceof kind) && !Object.hasOwn(Object(thrown), 'code');
 }
 

@@ -1,6 +1,12 @@
 // Errors of a request that got no usable response: the network's error codes in plain words.
 
-import { type ErrorCode, type ErrorDetails, ImgctlError } from '../errors.ts';
+import {
+  asImgctlError,
+  type ErrorCode,
+  type ErrorDetails,
+  ImgctlError,
+  isDefect,
+} from '../errors.ts';
 import type { Facts } from '../facts.ts';
 import { shorten } from '../words.ts';
 import type { Endpoint, HttpRequest, HttpResponse } from './message.ts';
@@ -43,6 +49,11 @@ interface Failure extends Pick<ErrorDetails, 'facts'> {
  * Converts what undici, Node or the connector threw. The cause is kept for --debug and never shown.
  */
 export function networkError(cause: NodeJS.ErrnoException, attempt: Attempt): TransportError {
+  // A retry would meet a defect again, and must not hide it.
+  if (isDefect(cause)) {
+    const { code, message, facts } = asImgctlError(cause);
+    return new TransportError(code, message, { facts, cause, sent: attempt.sent });
+  }
   const { code, message, ...details } = isTlsError(cause)
     ? tlsFailure(cause, attempt)
     : (protocolFailure(cause, attempt) ?? connectionFailure(cause, attempt));
@@ -232,7 +243,7 @@ function connectionFailure(cause: NodeJS.ErrnoException, attempt: Attempt): Fail
 /** True if the network failed, so that a retry may succeed. */
 export function isTransient(error: NodeJS.ErrnoException): boolean {
   const { transient = true } = networkErrorOf(error);
-  return transient && !isTlsError(error) && !isInvalidHttp(error);
+  return transient && !isTlsError(error) && !isInvalidHttp(error) && !isDefect(error);
 }
 
 export function reasonOf(error: NodeJS.ErrnoException & { readonly reason?: string }): string {

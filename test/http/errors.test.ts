@@ -18,6 +18,18 @@ function errorOf(systemCode: string, sent = false, endpoint: Endpoint = ENDPOINT
   return networkError(thrown, attempt);
 }
 
+it('a defect of imgctl is no error of the network, and is not retried', () => {
+  const attempt = { ...ENDPOINT, url, sent: false, hasCa: false, hasResponded: false };
+  const defect = new TypeError('x is not a function');
+  const expected = {
+    code: 'failed',
+    message: `unexpected error: ${defect.message}`,
+    transient: false,
+  };
+  expect(networkError(defect, attempt)).toMatchObject(expected);
+  expect(isTransient(defect)).toBe(false);
+});
+
 it.each([
   ['ECONNREFUSED', 'the connection was refused', /port of the base URL/, true],
   ['ENOTFOUND', 'unknown host name', /host of the base URL/, false],
