@@ -4,8 +4,9 @@ import { parseChoice } from '../choices.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
-/** The `hides` of times: only a narrow table hides them, so that names stay. */
-export const HIDES_IF_NARROW = 4;
+/** When a table that is too wide hides a column. Narrow tables show names rather than times. */
+export const HIDING_STEPS = ['first', 'second', 'if narrow'] as const;
+export type HidingStep = (typeof HIDING_STEPS)[number];
 
 /** A field of data, which is a column of tables. */
 export interface Column extends Traits {
@@ -24,10 +25,10 @@ interface Traits {
   readonly isState?: boolean;
   /** Null is an empty list: --get prints nothing of it. Else null is unknown, which is an error. */
   readonly nullIsEmpty?: boolean;
-  /** Where a table that is too wide cuts texts [middle]; never times, states and numbers. */
+  /** Where texts are cut: in the middle if undefined. Times, states and numbers are never cut. */
   readonly cut?: 'middle' | 'end';
-  /** A table that is too wide hides columns with a level, the lowest first [never hidden]. */
-  readonly hides?: 1 | 2 | 3 | typeof HIDES_IF_NARROW | undefined;
+  /** The column is never hidden if undefined. */
+  readonly hides?: HidingStep | undefined;
   /** The column is not hidden if two rows have the same value in the column of this name. */
   readonly distinguishes?: string;
   /** Computes the value from the row. Only -c and --get show such a column. */

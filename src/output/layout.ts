@@ -1,6 +1,6 @@
 // Measures the columns of a table, and decides how they share a terminal.
 
-import { type Column, HIDES_IF_NARROW, type Row } from './columns.ts';
+import { type Column, HIDING_STEPS, type HidingStep, type Row } from './columns.ts';
 import type { Output } from './output.ts';
 import { type Style, stateStyle } from './style.ts';
 import { MIN_TABLE_WIDTH, type Terminal } from './terminal.ts';
@@ -16,7 +16,7 @@ const MIN_CUT_WIDTH = 16;
 /** If fewer cells of the last column fit, it goes below each row. */
 const MIN_LAST_WIDTH = 24;
 
-/** Narrower terminals show names rather than times. */
+/** Narrower terminals are narrow for HIDING_STEPS. */
 const MIN_TIMES_WIDTH = 64;
 
 /** A column of the rows that a table shows. */
@@ -35,26 +35,28 @@ export interface TableColumn extends Column {
   readonly paint: (text: string) => string;
 }
 
+/** Returns what the rows show in each column, uncut. */
 export function measureColumns(
   output: Output,
   rows: readonly Row[],
   style: Style,
 ): readonly TableColumn[] {
-  const { header = true, wrap = false } = output.options;
+  const { hasSentences } = output.table;
   const columns = output.columns.length > 0 ? output.columns : undeclared(rows[0]);
   return columns.map((column, at) => {
     const cells = rows.map((row) => output.cell(column, row));
     const values = cells.filter((value) => value !== null && value !== undefined);
     const isNumeric = values.length > 0 && values.every((value) => typeof value === 'number');
-    const wraps = wrap && at === columns.length - 1;
-    const mayCut = wrap ? wraps : !isNumeric && isCuttable(column);
+    const wraps = hasSentences && at === columns.length - 1;
+    const mayCut = hasSentences ? wraps : !isNumeric && isCuttable(column);
     const title = printable(column.name);
     const titleWidth = displayWidth(title);
     const texts = cells.map(shownText);
-    const width = widest(texts, header ? titleWidth : 0);
+    const width = widest(texts, output.hasHeader ? titleWidth : 0);
+    // A word is never divided, nor a title.
     const words = wraps ? texts.flatMap((text) => text.split(' ')) : [];
     const minWidth = mayCut ? widest(words, Math.max(MIN_CUT_WIDTH, titleWidth)) : width;
-    const paint = painterOf(column, wrap, style);
+    const paint = painterOf(column, hasSentences, style);
     return { ...column, title, titleWidth, texts, width, minWidth, wraps, isNumeric, paint };
   });
 }
@@ -78,7 +80,7 @@ function widest(texts: readonly string[], atLeast: number): number {
   return texts.reduce((width, text) => Math.max(width, displayWidth(text)), atLeast);
 }
 
-/** Begins a hint in a table with sentences. */
+/** Begins a sentence that is a hint. */
 const HINT = 'hint:';
 
 function painterOf({ isId, isTime, isState }: Column, hasSentences: boolean, style: Style) {
@@ -104,7 +106,7 @@ type Layout = Table | { readonly kind: 'records' };
 
 /**
  * Decides how the columns share a terminal: the first way that fits, from all of them to records.
- * Images have id (4 cells), name (44), folder (8), data_store (10) and updated_on (16):
+ * Images with id (4 cells), name (44), folder (8), data_store (10) and updated_on (16):
  *
  *     90 cells and more   all columns
  *     78 to 89            data_store is hidden
@@ -121,22 +123,24 @@ type Layout = Table | { readonly kind: 'records' };
  */
 export function layoutOf(
   columns: readonly TableColumn[],
-  { trunc = true }: Output['options'],
+  { mayCut }: Output['table'],
   { width: room = Number.POSITIVE_INFINITY, unicode }: Terminal,
 ): Layout {
-  if (!trunc || cellsOf(columns) <= room) return { kind: 'table', beside: columns };
+  if (!mayCut || cellsOf(columns) <= room) return { kind: 'table', beside: columns };
   if (room < MIN_TABLE_WIDTH) return { kind: 'records' };
-  const arrange = (some: readonly TableColumn[], isNarrow: boolean) =>
-    cutColumns(hideColumns(some, room, isNarrow), room, unicode);
-  const isNarrow = room < MIN_TIMES_WIDTH;
-  const whole = arrange(columns, isNarrow);
+  const arrange = (some: readonly TableColumn[], steps: readonly HidingStep[]) =>
+    cutColumns(hideColumns(some, room, steps), room, unicode);
+  const steps = room < MIN_TIMES_WIDTH ? HIDING_STEPS : USUAL_STEPS;
   const last = columns.at(-1);
-  if (whole && !isCramped(last, whole)) return { kind: 'table', beside: whole };
-  // If not even cut columns fit, times are hidden too: the last column needs a row to be below.
-  const others = arrange(columns.slice(0, -1), isNarrow || !whole);
+  const beside = arrange(columns, steps);
+  if (beside && !isCramped(last, beside)) return { kind: 'table', beside };
+  // If they do not even fit when cut, times are hidden too: the last column needs a row above it.
+  const others = arrange(columns.slice(0, -1), beside ? steps : HIDING_STEPS);
   if (others && last) return { kind: 'table', beside: others, below: last };
   return { kind: 'records' };
 }
+
+const USUAL_STEPS = HIDING_STEPS.filter((step) => step !== 'if narrow');
 
 /** True if the last column is shown, but cut to a few cells. */
 function isCramped(last: TableColumn | undefined, shown: readonly TableColumn[]): boolean {
@@ -149,14 +153,14 @@ function isCramped(last: TableColumn | undefined, shown: readonly TableColumn[])
 function hideColumns(
   columns: readonly TableColumn[],
   room: number,
-  isNarrow: boolean,
+  steps: readonly HidingStep[],
 ): readonly TableColumn[] {
-  const highest = isNarrow ? HIDES_IF_NARROW : HIDES_IF_NARROW - 1;
   const mustStay = ({ distinguishes }: TableColumn) =>
     columns.some(({ name, texts }) => name === distinguishes && hasRepeats(texts));
   let shown = columns;
-  for (let level = 1; level <= highest && cellsOf(shown) > room; level += 1) {
-    shown = shown.filter((column) => column.hides !== level || mustStay(column));
+  for (const step of steps) {
+    if (cellsOf(shown) <= room) return shown;
+    shown = shown.filter((column) => column.hides !== step || mustStay(column));
   }
   return shown;
 }
@@ -205,18 +209,20 @@ const MAX_COMPARED = 200;
  * genericcloud are both debian-1…20250501.ova with the usual 8 cells, and differ from 18 cells on.
  */
 function headFor(texts: readonly string[], width: number, unicode: boolean): number {
+  const different = [...new Set(texts.slice(0, MAX_COMPARED))];
+  const cutTo = (head: number) => different.map((text) => cutMiddle(text, width, unicode, head));
+  const most = countDifferent(different);
   const usual = usualHead(width);
-  const distinct = [...new Set(texts.slice(0, MAX_COMPARED))];
-  const series = (text: string) => text.replace(/\d+/g, '#');
-  const countWith = (head: number) => {
-    const shown = distinct.map((text) => cutMiddle(text, width, unicode, head));
-    return new Set(shown).size + new Set(shown.map(series)).size;
-  };
-  const most = distinct.length + new Set(distinct.map(series)).size;
-  let best = { head: usual, count: countWith(usual) };
+  let best = { head: usual, count: countDifferent(cutTo(usual)) };
   for (let head = usual + 1; head < width && best.count < most; head += 1) {
-    const count = countWith(head);
+    const count = countDifferent(cutTo(head));
     if (count > best.count) best = { head, count };
   }
   return best.head;
+}
+
+/** Counts different texts, and once more without their numbers. */
+function countDifferent(texts: readonly string[]): number {
+  const withoutNumbers = texts.map((text) => text.replace(/\d+/g, '#'));
+  return new Set(texts).size + new Set(withoutNumbers).size;
 }

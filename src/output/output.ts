@@ -13,22 +13,25 @@ export interface OutputOptions {
   readonly header?: boolean | undefined;
   readonly meta?: boolean | undefined;
   readonly time?: TimeStyle | undefined;
-  /** False to cut nothing of a table on a terminal; undefined if the command has no --no-trunc. */
+  /** False with --no-trunc; undefined if the command has neither --no-trunc nor -c. */
   readonly trunc?: boolean | undefined;
   /** Prints only the URL of each image. */
   readonly urls?: boolean | undefined;
-  /** The columns that tables show [all]; none: those of each row. */
+  /** The columns of a table. All if undefined; if it is empty, all that a row has. */
   readonly shown?: readonly string[];
-  /** The columns of csv and tsv [those of tables]. */
+  /** The columns of csv and tsv. Those of a table if undefined. */
   readonly cells?: readonly string[];
-  /** Shows each row of a table as keys and values. */
+  /** A table shows each row as a record: a key and its value per line. */
   readonly isRecord?: boolean;
-  /** Leaves out of records what is missing [as `wrap`]. */
+  /** Records leave out what is missing. */
   readonly omitsMissing?: boolean;
-  /** Shows a table for each value of this column, below that value. */
+  /** There is a table for each value of this column, below that value. */
   readonly groupBy?: string | undefined;
-  /** Wraps the last column of a table between words; the others are never cut. */
-  readonly wrap?: boolean;
+  /**
+   * The last column has sentences, which are wrapped between words. The other columns are never
+   * cut, and records leave out what is missing.
+   */
+  readonly hasSentences?: boolean;
 }
 
 /** What the run says about the output. */
@@ -42,8 +45,18 @@ interface OutputSettings {
 
 const URL_COLUMN: Column = { name: 'url', type: 'string', meaning: 'URL of the image' };
 
-/** What a document or a stream holds of each row: all fields, those of -c, or one bare value. */
-type Part = 'row' | 'fields' | 'value';
+/** What is printed of a row: all of it, some columns, or the bare value of one column. */
+type Content = 'row' | 'columns' | 'value';
+
+/** What the options say about a table. */
+interface TableOptions {
+  readonly isRecord: boolean;
+  readonly omitsMissing: boolean;
+  readonly groupBy: string | undefined;
+  readonly hasSentences: boolean;
+  /** True if it is made to fit a terminal. */
+  readonly mayCut: boolean;
+}
 
 /**
  * What a run prints of its rows:
@@ -58,30 +71,39 @@ type Part = 'row' | 'fields' | 'value';
 export class Output {
   /** How rows are written. */
   readonly shape: Shape;
-  /** The columns that are printed, unless every field is. None: those of each row. */
+  /** The columns that are printed, unless every field is. */
   readonly columns: readonly Column[];
+  readonly table: TableOptions;
+  /** True if tables, csv and tsv begin with the names of their columns. */
+  readonly hasHeader: boolean;
   /** True if notes are printed: other formats than a table show that nothing was found. */
   readonly hasNotes: boolean;
-  readonly options: OutputOptions;
-  readonly #part: Part;
+  /** True if the command has -c and --no-trunc, which hints name. */
+  readonly hasColumnOptions: boolean;
+  readonly #content: Content;
   readonly #now: () => number;
-  readonly #time: TimeStyle;
+  readonly #timeStyle: TimeStyle;
+  /** The columns with times, if those are formatted. */
   readonly #times: readonly Column[];
 
   /** @throws ImgctlError usage: options that contradict each other or name no column */
   constructor(columns: readonly Column[], options: OutputOptions, settings: OutputSettings) {
     refuseContradictions(options, settings);
-    const { shape, printed, part } = choose(columns, options, settings);
+    const { shape, printed, content } = choose(columns, options, settings);
+    const { trunc, header, groupBy, isRecord = false, hasSentences = false } = options;
+    const { omitsMissing = hasSentences } = options;
     const times = columns.filter(({ isTime }) => isTime);
     this.shape = shape;
     this.columns = printed;
+    this.table = { isRecord, omitsMissing, groupBy, hasSentences, mayCut: trunc !== false };
+    this.hasHeader = header !== false && content !== 'value';
     this.hasNotes = settings.format === 'table';
-    this.options = part === 'value' ? { ...options, header: false } : options;
-    this.#part = part;
+    this.hasColumnOptions = trunc !== undefined;
+    this.#content = content;
     this.#now = settings.now;
     // An invalid format of times fails only a command that has times.
-    this.#time = times.length > 0 ? timeStyle(settings, options) : 'raw';
-    this.#times = this.#time === 'raw' ? [] : times;
+    this.#timeStyle = times.length > 0 ? timeStyle(settings, options) : 'raw';
+    this.#times = this.#timeStyle === 'raw' ? [] : times;
   }
 
   /** True if a person reads a table or records, not bare values. */
@@ -91,23 +113,18 @@ export class Output {
 
   /** True if bare values are printed, not rows. */
   get isBare(): boolean {
-    return this.#part === 'value';
-  }
-
-  /** True if the command has -c and --no-trunc, which come together. */
-  get hasColumnOptions(): boolean {
-    return this.options.trunc !== undefined;
+    return this.#content === 'value';
   }
 
   /** True if the field is printed whole. The texts of a table may leave something out. */
-  shows(field: string): boolean {
+  printsWhole(field: string): boolean {
     const { kind } = this.shape;
     if (kind === 'table') return false;
-    const isWhole = this.#part === 'row' && kind !== 'lines';
-    return isWhole || namesOf(this.columns).includes(field);
+    if (kind !== 'lines' && this.#content === 'row') return true;
+    return namesOf(this.columns).includes(field);
   }
 
-  readonly timeText = (time: string): string => formatTimestamp(time, this.#time, this.#now());
+  readonly timeText = (time: string): string => formatTimestamp(time, this.#timeStyle, this.#now());
 
   /** Returns what is printed of a row in a column; null if it has no value. */
   cell(column: Column, row: Row): unknown {
@@ -117,20 +134,22 @@ export class Output {
     return column.isTime && typeof value === 'string' ? this.timeText(value) : value;
   }
 
-  /** Returns what a document or a stream holds of a row. */
+  /** Returns what a document or a stream has of a row. */
   data(row: Row): unknown {
     const { columns } = this;
     const [first] = columns;
-    if (this.isBare && first) return this.cell(first, row);
-    if (this.#part === 'fields') {
-      return Object.fromEntries(columns.map((each) => [each.name, this.cell(each, row)]));
-    }
+    if (this.#content === 'value' && first) return this.cell(first, row);
+    if (this.#content === 'row') return this.#withTimes(row);
+    return Object.fromEntries(columns.map((column) => [column.name, this.cell(column, row)]));
+  }
+
+  #withTimes(row: Row): Row {
     if (this.#times.length === 0) return row;
-    const data = { ...row };
-    for (const each of this.#times) {
-      if (Object.hasOwn(row, each.name)) data[each.name] = this.cell(each, row);
+    const formatted = { ...row };
+    for (const column of this.#times) {
+      if (Object.hasOwn(row, column.name)) formatted[column.name] = this.cell(column, row);
     }
-    return data;
+    return formatted;
   }
 }
 
@@ -154,7 +173,7 @@ function refuseContradictions(
 interface Choice {
   readonly shape: Shape;
   readonly printed: readonly Column[];
-  readonly part: Part;
+  readonly content: Content;
 }
 
 /** Reads the table of Output from below: the first row that was asked for. @throws ImgctlError */
@@ -163,34 +182,36 @@ function choose(
   options: OutputOptions,
   { format, quiet }: OutputSettings,
 ): Choice {
-  const { shape } = FORMATS[format];
   const { get, urls, columns: chosen, shown, cells = shown } = options;
+  const { shape } = FORMATS[format];
   const valid = namesOf(columns);
-  const stored = namesOf(columns.filter(({ value }) => !value));
-  const named = (name: string) => {
-    const found = columns.find((each) => each.name === name);
-    if (!found) throw new Error(`the column ${name} is not declared`);
-    return found;
-  };
   if (get !== undefined) {
-    const column = named(parseChoice(get, { noun: 'field', valid, where: `--get '${get}'` }));
-    return { shape: { kind: 'values', column }, printed: [column], part: 'value' };
+    const name = parseChoice(get, { noun: 'field', valid, where: `--get '${get}'` });
+    const column = named(columns, name);
+    return { shape: { kind: 'values', column }, printed: [column], content: 'value' };
   }
-  const id = quiet ? columns.find(({ isId }) => isId) : undefined;
-  const only = urls ? URL_COLUMN : id;
+  const id = columns.find(({ isId }) => isId);
+  const only = urls ? URL_COLUMN : quiet && id;
   if (only) {
-    // No quotes of csv either, as scripts loop over ids and URLs.
+    // csv has no quotes either, as scripts loop over ids and URLs.
     const isText = shape.kind === 'table' || shape.kind === 'lines';
-    return { shape: isText ? FORMATS.tsv.shape : shape, printed: [only], part: 'value' };
+    return { shape: isText ? FORMATS.tsv.shape : shape, printed: [only], content: 'value' };
   }
+  const stored = namesOf(columns.filter(({ value }) => !value));
   if (chosen) {
     const names = parseColumns(chosen.join(','), '--columns', valid, stored);
     // A table hides nothing that was asked for by name.
-    const printed = names.map(named).map((each) => ({ ...each, hides: undefined }));
-    return { shape, printed, part: 'fields' };
+    const printed = names.map((name) => ({ ...named(columns, name), hides: undefined }));
+    return { shape, printed, content: 'columns' };
   }
-  const usual = format === 'table' ? shown : cells;
-  return { shape, printed: (usual ?? stored).map(named), part: 'row' };
+  const names = (format === 'table' ? shown : cells) ?? stored;
+  return { shape, printed: names.map((name) => named(columns, name)), content: 'row' };
+}
+
+function named(columns: readonly Column[], name: string): Column {
+  const column = columns.find((each) => each.name === name);
+  if (!column) throw new Error(`the column ${name} is not declared`);
+  return column;
 }
 
 /** Tables have times for people, other formats and --get for programs. @throws ImgctlError usage */

@@ -3,7 +3,7 @@
 import type { Sink } from '../io.ts';
 import { namesOf, type Row } from './columns.ts';
 import { GAP, layoutOf, measureColumns, type Table, type TableColumn } from './layout.ts';
-import type { Output, OutputOptions } from './output.ts';
+import type { Output } from './output.ts';
 import { loadStyle, type Style } from './style.ts';
 import type { Terminal } from './terminal.ts';
 import { wrapWords, writeText } from './text.ts';
@@ -17,7 +17,7 @@ const BATCH = 50;
 
 /** What decides how lines look. */
 interface Look {
-  readonly options: OutputOptions;
+  readonly output: Output;
   readonly terminal: Terminal;
   readonly style: Style;
 }
@@ -29,9 +29,9 @@ export async function writeTable(
   rows: readonly Row[],
   terminal: Terminal,
 ): Promise<readonly string[]> {
-  const look = await lookOf(output, terminal);
+  const look = { output, terminal, style: await loadStyle(terminal) };
   const columns = measureColumns(output, rows, look.style);
-  const layout = layoutOf(columns, output.options, terminal);
+  const layout = layoutOf(columns, output.table, terminal);
   if (layout.kind === 'records') {
     await writeText(sink, recordLines(columns, look, true));
     return [];
@@ -54,22 +54,19 @@ export async function writeRecords(
   terminal: Terminal,
   isFirst: boolean,
 ): Promise<void> {
-  const look = await lookOf(output, terminal);
+  const look = { output, terminal, style: await loadStyle(terminal) };
   await writeText(sink, recordLines(measureColumns(output, rows, look.style), look, isFirst));
 }
 
-async function lookOf({ options }: Output, terminal: Terminal): Promise<Look> {
-  return { options, terminal, style: await loadStyle(terminal) };
-}
-
-function* alignedLines(columns: readonly TableColumn[], { options, style }: Look) {
+function* alignedLines(columns: readonly TableColumn[], { output, style }: Look) {
   const pad = ({ width, isNumeric }: TableColumn, text: string, painted: string) => {
     const padding = ' '.repeat(Math.max(0, Math.min(width, MAX_ALIGNED) - displayWidth(text)));
     return isNumeric ? padding + painted : painted + padding;
   };
   const line = (cells: readonly string[]) => `${cells.join(GAP).trimEnd()}\n`;
-  const { header = true } = options;
-  if (header) yield line(columns.map((each) => pad(each, each.title, style.faint(each.title))));
+  if (output.hasHeader) {
+    yield line(columns.map((each) => pad(each, each.title, style.faint(each.title))));
+  }
   for (let row = 0; row < rowsOf(columns); row += 1) {
     const cells = columns.map((column) => {
       const text = column.texts[row] ?? '';
@@ -86,10 +83,10 @@ function rowsOf(columns: readonly TableColumn[]): number {
 /** Returns each row as keys and values, with an empty line between two rows. */
 function* recordLines(
   columns: readonly TableColumn[],
-  { options, terminal, style }: Look,
+  { output, terminal, style }: Look,
   isFirst: boolean,
 ): Generator<string> {
-  const { wrap, omitsMissing = wrap } = options;
+  const { hasSentences, omitsMissing } = output.table;
   for (let row = 0; row < rowsOf(columns); row += 1) {
     if (row > 0 || !isFirst) yield '\n';
     const shown = columns.filter(({ texts }) => !(omitsMissing && texts[row] === '-'));
@@ -99,49 +96,62 @@ function* recordLines(
     for (const { title, titleWidth, texts, paint } of shown) {
       const key = style.faint(title) + ' '.repeat(keyWidth - titleWidth);
       const text = texts[row] ?? '';
-      const lines = wrap ? wrapWords(text, room, '', displayWidth) : [text];
+      const lines = hasSentences ? wrapWords(text, room, '', displayWidth) : [text];
       const value = lines.map((line) => paint(line)).join(`\n${indent}`);
       yield `${(key + GAP + value).trimEnd()}\n`;
     }
   }
 }
 
-/** Returns the lines of the table in batches. */
+type TableClass = typeof import('cli-table3');
+
+/** Returns the lines of the table in batches, with the column that goes below each row. */
 function* drawnLines(
-  CliTable: typeof import('cli-table3'),
+  CliTable: TableClass,
   { beside, below }: Table,
   look: Look,
 ): Generator<string> {
-  const { header = true, wrap = false } = look.options;
-  const draw = (rows: string[][]) => {
-    const table = new CliTable({
-      // By default cli-table3 colours borders and headers, even with NO_COLOR.
-      style: { border: [], head: [], compact: true, 'padding-left': 0, 'padding-right': 0 },
-      chars: NO_FRAME,
-      colWidths: beside.map(({ width }) => width),
-      colAligns: beside.map(({ isNumeric }) => (isNumeric ? 'right' : 'left')),
-      wordWrap: wrap,
-    });
-    table.push(...rows);
-    return `${table}`.split('\n').map((line) => `${line.trimEnd()}\n`);
-  };
-  if (header) yield* draw([beside.map(({ title }) => look.style.faint(title))]);
+  const { table, hasHeader } = look.output;
+  const draw = (rows: string[][]) => drawRows(CliTable, beside, rows, table.hasSentences);
+  if (hasHeader) yield* draw([beside.map(({ title }) => look.style.faint(title))]);
   for (let start = 0; start < rowsOf(beside); start += BATCH) {
     const rows: string[][] = [];
     for (let row = start; row < Math.min(start + BATCH, rowsOf(beside)); row += 1) {
       rows.push(beside.map(({ texts, paint }) => paint(texts[row] ?? '')));
     }
     const lines = draw(rows);
-    if (!below) {
-      yield* lines;
-      continue;
-    }
-    // Only the last column is ever wrapped, so without it each line is a row.
-    for (const [row, line] of lines.entries()) {
-      // A hint has a row of its own, which is empty if its only cell goes below.
-      if (line !== '\n') yield line;
-      yield* linesBelow(below, start + row, look);
-    }
+    yield* below ? withBelow(lines, below, start, look) : lines;
+  }
+}
+
+/** Draws rows without a frame. A line each, unless a cell is wrapped. */
+function drawRows(
+  CliTable: TableClass,
+  columns: readonly TableColumn[],
+  rows: string[][],
+  wordWrap: boolean,
+): string[] {
+  const table = new CliTable({
+    // By default cli-table3 colours borders and headers, even with NO_COLOR.
+    style: { border: [], head: [], compact: true, 'padding-left': 0, 'padding-right': 0 },
+    chars: NO_FRAME,
+    colWidths: columns.map(({ width }) => width),
+    colAligns: columns.map(({ isNumeric }) => (isNumeric ? 'right' : 'left')),
+    wordWrap,
+  });
+  table.push(...rows);
+  return `${table}`.split('\n').map((line) => `${line.trimEnd()}\n`);
+}
+
+/**
+ * Adds the column below to the lines of a batch, whose first row is `start`. Each line is a row, as
+ * only the column below would be wrapped.
+ */
+function* withBelow(lines: readonly string[], below: TableColumn, start: number, look: Look) {
+  for (const [at, line] of lines.entries()) {
+    // The row of a hint has no other cell.
+    if (line !== '\n') yield line;
+    yield* linesBelow(below, start + at, look);
   }
 }
 
@@ -151,14 +161,15 @@ const INDENT = '    ';
 function linesBelow(
   { title, texts, paint, cut }: TableColumn,
   row: number,
-  { options: { wrap }, terminal, style }: Look,
+  { output, terminal, style }: Look,
 ): string[] {
   const text = texts[row] ?? '-';
   if (text === '-') return [];
-  const label = wrap ? '' : `${title}: `;
+  const { hasSentences } = output.table;
+  const label = hasSentences ? '' : `${title}: `;
   const room = Math.max(0, (terminal.width ?? 0) - INDENT.length - displayWidth(label));
   const head = cut === 'end' ? room : undefined;
-  const lines = wrap ? wrapWords(text, room, '', displayWidth) : [text];
+  const lines = hasSentences ? wrapWords(text, room, '', displayWidth) : [text];
   return lines.map((line) => {
     const shown = paint(cutMiddle(line, room, terminal.unicode, head));
     return `${`${INDENT}${style.faint(label)}${shown}`.trimEnd()}\n`;

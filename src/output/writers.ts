@@ -29,13 +29,13 @@ interface ListWriter {
  * @param isOne one row is a record: keys and values in a table, an object in a document
  */
 export function listWriter(output: Output, place: Place, isOne = false): ListWriter {
-  const { shape, options, isBare } = output;
+  const { shape, table, isBare } = output;
   const { sink } = place;
   switch (shape.kind) {
     case 'stream':
       return streamWriter(shape.entry, output, sink);
     case 'table':
-      if (isOne || options.isRecord) return recordWriter(output, place);
+      if (isOne || table.isRecord) return recordWriter(output, place);
       return collected(isOne, (rows) => writeTables(rows, output, place));
     case 'lines':
       return collected(isOne, (rows) => {
@@ -100,7 +100,7 @@ function recordWriter(output: Output, { sink, terminal }: Place): ListWriter {
 async function writeTables(rows: readonly Row[], output: Output, place: Place): Promise<void> {
   if (rows.length === 0) return;
   const { sink, terminal, footer } = place;
-  const { groupBy } = output.options;
+  const { groupBy } = output.table;
   const { writeTable } = await import('./table.ts');
   const write = async (some: readonly Row[]) => {
     const fitted = terminal();
@@ -117,8 +117,8 @@ async function writeTables(rows: readonly Row[], output: Output, place: Place): 
 }
 
 function* linesOf(line: Line, rows: readonly Row[], output: Output, onTerminal: boolean) {
-  const { columns, options } = output;
-  if (options.header !== false) yield line(namesOf(columns), onTerminal);
+  const { columns, hasHeader } = output;
+  if (hasHeader) yield line(namesOf(columns), onTerminal);
   for (const row of rows) {
     const cells = columns.map((column) => output.cell(column, row));
     yield line(cells, onTerminal);

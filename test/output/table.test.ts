@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Column, HIDES_IF_NARROW } from '../../src/output/columns.ts';
+import type { Column } from '../../src/output/columns.ts';
 import { Output, type OutputOptions } from '../../src/output/output.ts';
 import { writeRecords, writeTable } from '../../src/output/table.ts';
 import type { Terminal } from '../../src/output/terminal.ts';
@@ -14,12 +14,12 @@ import { anyText, HOSTILE, HOSTILE_ESCAPED, RAW_HARM } from './hostile.ts';
 const LOOKS: Record<string, Partial<Column>> = {
   id: { isId: true },
   created_on: { isTime: true },
-  updated_on: { isTime: true, hides: HIDES_IF_NARROW },
+  updated_on: { isTime: true, hides: 'if narrow' },
   state: { isState: true },
   status: { isState: true },
   token_state: { isState: true },
-  data_store: { hides: 2 },
-  folder: { hides: 3, distinguishes: 'name' },
+  data_store: { hides: 'first' },
+  folder: { hides: 'second', distinguishes: 'name' },
   changes: { cut: 'end' },
 };
 
@@ -160,7 +160,7 @@ describe('a table that is wider than the terminal', () => {
     ['a'.repeat(30), `${'a'.repeat(30)}\n    no manifest, so the files cannot be\n    verified\n`],
   ])('wraps its last column between words beside %s, or puts it below', async (place, start) => {
     const rows = [[place, 'no manifest, so the files cannot be verified']];
-    const table = { columns: 'place message', rows, header: false, wrap: true };
+    const table = { columns: 'place message', rows, header: false, hasSentences: true };
     const { text } = await shown({ ...table, terminal: terminalOf(42) });
     expect(text.slice(0, start.length)).toBe(start);
   });
@@ -188,7 +188,7 @@ it.each([
 
 it('records with wrapped texts break between words, and leave out what is missing', async () => {
   const rows = [['token', 'check it with: imgctl doctor --check-password', null]];
-  const table = { columns: 'check hint place', rows, wrap: true, asRecords: true };
+  const table = { columns: 'check hint place', rows, hasSentences: true, asRecords: true };
   const { text } = await shown({ ...table, terminal: terminalOf(30) });
   expect(text).toBe('check  token\nhint   check it with: imgctl\n       doctor --check-password\n');
 });

@@ -3,7 +3,7 @@
 import { argument, GET_OPTION, option, type Parsed, settingOption } from '../../cli/declare.ts';
 import { type Candidates, suggestWords, type Typing } from '../../cli/suggestions.ts';
 import { duration, MAX_AGE, wholeNumber } from '../../config/values.ts';
-import { type Column, column, HIDES_IF_NARROW, namesOf } from '../../output/columns.ts';
+import { type Column, column, namesOf } from '../../output/columns.ts';
 import { DOCUMENT_FORMAT_LIST } from '../../output/formats.ts';
 import { describeField, FIELDS, type Field, kindOf, nameOf } from '../../query/fields.ts';
 import { OPERATORS, parseFilter } from '../../query/filter.ts';
@@ -15,9 +15,9 @@ import { cachedFolders } from './image-names.ts';
 
 const LOOKS: Partial<Record<Field, Partial<Column>>> = {
   id: { isId: true },
-  data_store: { hides: 2 },
-  folder: { hides: 3, distinguishes: 'name' },
-  updated_on: { hides: HIDES_IF_NARROW },
+  data_store: { hides: 'first' },
+  folder: { hides: 'second', distinguishes: 'name' },
+  updated_on: { hides: 'if narrow' },
 };
 
 export const IMAGE_COLUMNS = [

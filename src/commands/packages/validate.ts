@@ -59,7 +59,7 @@ async function run(context: Context, options: Options, files: readonly string[])
   // Which of several packages has a code says more than the code.
   const id = isOne ? 'code' : 'file';
   const columns = COLUMNS.map((each) => ({ ...each, isId: each.name === id }));
-  const output = context.output(columns, { ...options, shown, wrap: true });
+  const output = context.output(columns, { ...options, shown, hasSentences: true });
   const layout = layoutOf(context, isOne, output.isTable);
   tell({ kind: 'begin', isBrief: true });
   const batch = new PackageBatch(context, files);

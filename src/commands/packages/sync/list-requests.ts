@@ -18,7 +18,7 @@ export const LIST_ONLY = [
   column('checked', 'string', 'with --list: when last checked, in UTC (ISO 8601)', {
     ...AS_TIME,
     text: (time, now) => formatTimestamp(`${time}`, 'age', now),
-    hides: 1,
+    hides: 'first',
   }),
   column('base_url', 'string', 'with --list: address of the service'),
 ];

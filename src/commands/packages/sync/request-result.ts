@@ -37,10 +37,10 @@ export function requestResult(
 /** Reports the problems that the output does not show, or what was sent instead of a reason. */
 function reportUnshown(context: Context, output: Output, request: SyncRequest, strict: boolean) {
   const { id, state, response } = request;
-  const errors = output.shows('errors') ? [] : request.errors;
-  const warnings = output.shows('warnings') ? [] : request.warnings;
+  const errors = output.printsWhole('errors') ? [] : request.errors;
+  const warnings = output.printsWhole('warnings') ? [] : request.warnings;
   reportProblems(context, { id, errors, warnings }, { strict });
-  const hasReason = (request.errors ?? []).length > 0 || output.shows('response');
+  const hasReason = (request.errors ?? []).length > 0 || output.printsWhole('response');
   if (state !== 'failed' || hasReason) return;
   const text = shorten(stringify(response), MAX_RECORD);
   context.tell({ kind: 'failure', message: `sync ${id} gives no reason: ${text}` });

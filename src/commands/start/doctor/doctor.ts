@@ -331,7 +331,7 @@ function shown(context: Context, results: readonly CheckRow[]) {
   // A narrow terminal shows records, with the hint of each.
   const isNarrow = (context.terminal.width ?? MIN_TABLE_WIDTH) < MIN_TABLE_WIDTH;
   const columns = ['check', 'state', 'finding', ...(isNarrow ? ['hint'] : [])];
-  const options = { shown: columns, cells: namesOf(COLUMNS), wrap: true };
+  const options = { shown: columns, cells: namesOf(COLUMNS), hasSentences: true };
   // The format may be what is wrong.
   const output = context.output(COLUMNS, options, context.safeFormat);
   const rows = results
