@@ -25,7 +25,7 @@ export type { Redaction };
 /** The style of notices, read at each write: options are known once the command line is parsed. */
 export interface ConsoleStyle {
   readonly quiet: boolean;
-  readonly errorFormat: Omit<ErrorFormat, 'redact' | 'style' | 'hintOf'>;
+  readonly errorFormat: Pick<ErrorFormat, 'json' | 'debug'>;
   /** Returns the hint as this run prints it. */
   hintOf(facts: string | Facts): string;
   readonly errorTerminal: Terminal;
@@ -239,7 +239,7 @@ export class Console {
     });
   }
 
-  #enqueue(formatted: (format: Required<ErrorFormat>) => string): void {
+  #enqueue(formatted: (format: ErrorFormat) => string): void {
     this.#queue = this.#queue
       .then(async () => {
         const text = formatted(await this.#format());

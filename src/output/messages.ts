@@ -4,7 +4,7 @@ import { stripVTControlCharacters } from 'node:util';
 import type { ErrorCode, ErrorDetails, ImgctlError } from '../errors.ts';
 import type { Facts } from '../facts.ts';
 import type { Redaction } from './redaction.ts';
-import { type Style, UNSTYLED } from './style.ts';
+import type { Style } from './style.ts';
 import { printable, wrapWords } from './text.ts';
 
 export interface ErrorFormat {
@@ -13,13 +13,13 @@ export interface ErrorFormat {
   /** Adds the stack trace of the error or of its cause. */
   readonly debug: boolean;
   /** Masks secrets. It runs before escaping, which would hide them. */
-  readonly redact?: Redaction['apply'] | undefined;
-  /** Colours of text; JSON has none [none]. */
-  readonly style?: Style;
-  /** Returns the hint that facts stand for [their text]. */
-  readonly hintOf?: (facts: string | Facts) => string;
-  /** Cells per line of a terminal. Hints and notes, which users copy, are not wrapped. */
-  readonly width?: number | undefined;
+  readonly redact: Redaction['apply'];
+  /** Colours of text; JSON has none. */
+  readonly style: Style;
+  /** Returns the hint that facts stand for. */
+  readonly hintOf: (facts: string | Facts) => string;
+  /** Cells per line of a terminal. */
+  readonly width: number | undefined;
 }
 
 export type NoticeKind = 'warning' | 'note' | 'debug';
@@ -45,12 +45,11 @@ export interface Message {
 export function formatError(error: ImgctlError, format: ErrorFormat): string {
   const text = formatMessage(errorMessage(error, format), format);
   if (!format.debug) return text;
-  const { redact = String } = format;
-  const asMasked = { ...format, redact: String };
   const { stack = '' } = error.cause instanceof Error ? error.cause : error;
   // Masked before it is split: a secret may have a line break.
-  const lines = redact(stack).split('\n');
-  const trace = lines.map((message) => formatNotice('debug', { message }, asMasked));
+  const lines = format.redact(stack).split('\n');
+  const masked = { ...format, redact: String };
+  const trace = lines.map((message) => formatNotice('debug', { message }, masked));
   return text + trace.join('');
 }
 
@@ -65,8 +64,8 @@ export function formatNotice(
 }
 
 export function errorMessage(error: ImgctlError, format: ErrorFormat): Message {
-  const { code, message, details, facts: hint, status, exitCode } = error;
-  const content = cleanContent({ code, message, details, hint }, format);
+  const { code, message, details, facts, status, exitCode } = error;
+  const content = cleanContent({ code, message, details, hint: facts }, format);
   return { kind: 'error', content: { ...content, status, exitCode } };
 }
 
@@ -75,19 +74,13 @@ export function noticeMessage(kind: NoticeKind, notice: Notice, format: ErrorFor
 }
 
 function cleanContent({ code, message, details, hint }: Notice, format: ErrorFormat) {
-  const { hintOf = textOf } = format;
   return {
     code,
     message: clean(message, format),
     // Not masked: names of images and files are data.
     details: details?.map(printable),
-    hint: hint === undefined ? undefined : cleanHint(hintOf(hint), format),
+    hint: hint === undefined ? undefined : cleanHint(format.hintOf(hint), format),
   };
-}
-
-function textOf(facts: string | Facts): string {
-  if (typeof facts === 'string') return facts;
-  return facts.kind === 'advice' ? facts.text : facts.kind;
 }
 
 /** A command in a hint that chooses images repeats words of the query. */
@@ -98,13 +91,13 @@ function cleanHint(hint: string, format: ErrorFormat): string {
 }
 
 /** Masks secrets, and escapes what would harm a terminal. @param isQuery see Redaction.apply */
-export function clean(text: string, { redact = String }: ErrorFormat, isQuery = false): string {
+export function clean(text: string, { redact }: ErrorFormat, isQuery = false): string {
   return printable(redact(text, isQuery));
 }
 
 function formatMessage({ kind, content }: Message, format: ErrorFormat, mark?: string): string {
   if (format.json) return `${JSON.stringify({ [kind]: content })}\n`;
-  const { style = UNSTYLED } = format;
+  const { style } = format;
   const { message, hint, details = [] } = content;
   const labels = {
     error: style.bad('imgctl:'),
@@ -112,15 +105,19 @@ function formatMessage({ kind, content }: Message, format: ErrorFormat, mark?: s
     note: 'imgctl:',
     debug: `imgctl: ${style.faint('debug:')}`,
   };
-  const label = `${mark ?? labels[kind]} `;
-  const mayWrap = mark !== undefined || kind === 'error' || kind === 'warning';
-  const { width = Number.POSITIVE_INFINITY } = mayWrap ? format : {};
-  // Colours of the label take no cells. The label stays beside the first word, however long.
-  const blank = '_'.repeat(stripVTControlCharacters(label).length);
-  const text = wrapWords(blank + message, width, '    ')
-    .join('\n')
-    .slice(blank.length);
-  const lines = details.map((line) => `  ${wrapWords(line, width - 2, '  ').join('\n  ')}`);
+  // Hints and notes are not wrapped, as users copy them.
+  const isWrapped = mark !== undefined || kind === 'error' || kind === 'warning';
+  const width = (isWrapped && format.width) || Number.POSITIVE_INFINITY;
+  const lines = [wrapBehind(mark ?? labels[kind], message, width)];
+  for (const detail of details) lines.push(`  ${wrapWords(detail, width - 2, '  ').join('\n  ')}`);
   if (hint !== undefined) lines.push(`${style.hint('hint:')} ${hint}`);
-  return [label + text, ...lines, ''].join('\n');
+  return [...lines, ''].join('\n');
+}
+
+/** Wraps a text behind a label, which stays beside the first word, however long that is. */
+function wrapBehind(label: string, text: string, width: number): string {
+  // Colours take no cells.
+  const blank = '_'.repeat(stripVTControlCharacters(label).length + 1);
+  const lines = wrapWords(blank + text, width, '    ').join('\n');
+  return `${label} ${lines.slice(blank.length)}`;
 }

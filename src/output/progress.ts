@@ -103,6 +103,7 @@ export function createLines(sink: Sink, redact: Redact, json = false): Progress 
   };
 }
 
+/** Draws a spinner with the text, from a moment after the first update on. */
 export function createSpinner(
   stream: NodeJS.WriteStream,
   terminal: Terminal,
@@ -114,33 +115,11 @@ export function createSpinner(
   let stopped = false;
   let paused = false;
 
+  const textNow = () => printable(redact(activity.describe(activity.waiting)));
   const begin = async () => {
-    const { default: ora } = await import('ora');
-    const { cutMiddle } = await import('./width.ts');
-    const style = await loadStyle(terminal);
+    const loaded = await loadSpinner(stream, terminal, textNow);
     if (stopped) return;
-    const frames = [...(terminal.unicode ? FRAMES : ASCII_FRAMES)];
-    spinner = ora({
-      stream,
-      spinner: { frames: frames.map((frame) => style.id(frame)), interval: INTERVAL },
-      // ora would ask chalk, which ignores NO_COLOR.
-      color: false,
-      // By default ora swallows Ctrl-C and hides the cursor.
-      discardStdin: false,
-      hideCursor: false,
-      isEnabled: true,
-      // ora has no callback for the text, and asks for the prefix first: the text is set there, for
-      // each frame, as it may have the elapsed time, and the width may change.
-      prefixText() {
-        // ora would erase lines without end in a window of 0 columns.
-        if (spinner && !(stream.columns > 0)) spinner.isSilent = true;
-        const width = Math.max(0, stream.columns - FRAME_AND_SPACE - LAST_COLUMN);
-        const line = printable(redact(activity.describe(activity.waiting)));
-        const text = cutMiddle(line, width, terminal.unicode, MAX_HEAD);
-        if (spinner) spinner.text = text;
-        return '';
-      },
-    });
+    spinner = loaded;
     if (!paused) spinner.start();
   };
   const pause = () => {
@@ -175,4 +154,36 @@ export function createSpinner(
       pause();
     },
   };
+}
+
+/** @param textNow is called for each frame */
+async function loadSpinner(
+  stream: NodeJS.WriteStream,
+  terminal: Terminal,
+  textNow: () => string,
+): Promise<Ora> {
+  const { default: ora } = await import('ora');
+  const { cutMiddle } = await import('./width.ts');
+  const style = await loadStyle(terminal);
+  const frames = [...(terminal.unicode ? FRAMES : ASCII_FRAMES)];
+  const spinner = ora({
+    stream,
+    spinner: { frames: frames.map((frame) => style.id(frame)), interval: INTERVAL },
+    // ora would ask chalk, which ignores NO_COLOR.
+    color: false,
+    // By default ora swallows Ctrl-C and hides the cursor.
+    discardStdin: false,
+    hideCursor: false,
+    isEnabled: true,
+  });
+  // ora has no callback for the text, and asks for the prefix first: the text is set there, as it
+  // may have the elapsed time, and the width may change.
+  spinner.prefixText = () => {
+    // ora would erase lines without end in a window of 0 columns.
+    if (!(stream.columns > 0)) spinner.isSilent = true;
+    const width = Math.max(0, stream.columns - FRAME_AND_SPACE - LAST_COLUMN);
+    spinner.text = cutMiddle(textNow(), width, terminal.unicode, MAX_HEAD);
+    return '';
+  };
+  return spinner;
 }

@@ -11,12 +11,13 @@ import { run } from '../../src/main.ts';
 import { formatError, formatNotice } from '../../src/output/messages.ts';
 import { catalogueOf, named } from '../support/catalogue-page.ts';
 import { fakeIo, runCli, temporaryDirectory } from '../support/io.ts';
+import { PLAIN } from '../support/message-format.ts';
 import { DROP } from '../support/scripted-server.ts';
 import { localUser, scriptedUser } from '../support/users.ts';
 import { record, SUBMITTED } from './packages/sync-harness.ts';
 
-const TEXT = { json: false, debug: false };
-const JSON_LINE = { json: true, debug: false };
+const TEXT = PLAIN;
+const JSON_LINE = { ...PLAIN, json: true };
 const found = new ImgctlError('server-error', 'oops', { facts: 'wait', status: 503 });
 const FIELDS = '"code":"server-error","message":"oops","hint":"wait","status":503,"exitCode":1';
 const bare = new ImgctlError('usage', 'why');

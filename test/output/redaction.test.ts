@@ -8,6 +8,7 @@ import { Redaction } from '../../src/output/redaction.ts';
 import { printable } from '../../src/output/text.ts';
 import { shorten } from '../../src/words.ts';
 import { cpuSeconds } from '../support/cpu.ts';
+import { PLAIN } from '../support/message-format.ts';
 import { anyCharacter } from '../support/texts.ts';
 
 const inPoints = (text: string, write: (point: number) => string) =>
@@ -157,7 +158,7 @@ describe('Redaction', () => {
     const property = fc.property(secrets, fc.boolean(), (secret, json) => {
       fc.pre(!/[<>*]|^\s|\s$/.test(secret));
       const redaction = redactionOf(secret);
-      const format = { json, debug: true };
+      const format = { ...PLAIN, json, debug: true };
       const masked = { ...format, redact: (text: string) => redaction.apply(text) };
       expect(formatted(`<${secret}>`, masked)).toEqual(formatted('<***>', format));
       expect(formatted('<\n>', masked)).toEqual(formatted('<\n>', format));
@@ -174,7 +175,7 @@ describe('Redaction', () => {
     'leaves a short secret only in a command of a hint that chooses images: %j in %j',
     (secret, hint, shown) => {
       const redaction = redactionOf(secret);
-      const format = { json: false, debug: false, redact: redaction.apply.bind(redaction) };
+      const format = { ...PLAIN, redact: redaction.apply.bind(redaction) };
       const details = [`${secret}-22.04.ova`];
       const text = formatError(new ImgctlError('failed', secret, { facts: hint, details }), format);
       expect(text).toBe(`imgctl: ***\n  ${secret}-22.04.ova\nhint: ${shown}\n`);

@@ -6,6 +6,7 @@ import { formatError, formatNotice } from '../../src/output/messages.ts';
 import { loadStyle, stateStyle } from '../../src/output/style.ts';
 import { decideTerminal } from '../../src/output/terminal.ts';
 import { MemorySink } from '../support/memory-sink.ts';
+import { PLAIN } from '../support/message-format.ts';
 import { rows } from '../support/rows.ts';
 
 const SCREEN = new MemorySink(80);
@@ -59,7 +60,7 @@ it.each([
 });
 
 it('messages have a red name, a cyan hint, and a yellow word for a warning, but not as JSON', async () => {
-  const format = { json: false, debug: false, style: await loadStyle({ color: true }) };
+  const format = { ...PLAIN, style: await loadStyle({ color: true }) };
   const error = new ImgctlError('not-found', 'no image', { facts: 'look' });
   const lines = '\u001b[31mimgctl:\u001b[39m no image\n\u001b[36mhint:\u001b[39m look\n';
   expect(formatError(error, format)).toBe(lines);
@@ -71,7 +72,7 @@ it('messages have a red name, a cyan hint, and a yellow word for a warning, but 
 });
 
 it('a message keeps its mark beside a first word that is longer than the terminal is wide', () => {
-  const format = { json: false, debug: false, width: 20 };
+  const format = { ...PLAIN, width: 20 };
   const message = `${'a'.repeat(20)}.ova is invalid`;
   const text = formatNotice('warning', { message }, format, '✗');
   expect(text).toBe(`✗ ${'a'.repeat(20)}.ova\n    is invalid\n`);

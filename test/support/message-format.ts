@@ -1,0 +1,16 @@
+// Messages as a run would write them without colours, secrets and a terminal.
+
+import type { ErrorFormat } from '../../src/output/messages.ts';
+import { UNSTYLED } from '../../src/output/style.ts';
+
+export const PLAIN: ErrorFormat = {
+  json: false,
+  debug: false,
+  redact: String,
+  style: UNSTYLED,
+  hintOf(facts) {
+    if (typeof facts === 'string') return facts;
+    return facts.kind === 'advice' ? facts.text : facts.kind;
+  },
+  width: undefined,
+};
