@@ -3,7 +3,7 @@
 import type { ReceivedImage } from '../api/types.ts';
 import { ImgctlError } from '../errors.ts';
 import { nameOf, readValue } from '../query/fields.ts';
-import { patterned, unequal } from '../query/filter.ts';
+import { filterOf } from '../query/filter.ts';
 import { readName } from '../query/name.ts';
 import { Query } from '../query/query.ts';
 import { likeliestFirst, type Series, SeriesIndex } from '../query/series.ts';
@@ -91,11 +91,11 @@ export function withoutUnsure({ index, query }: NewestCollector): Query {
     unsure.set(pattern, alike);
   }
   const filters = [...unsure].flatMap(([pattern, images]) => {
-    const filter = patterned('name', 'notlike', pattern);
+    const filter = filterOf('name', 'notlike', pattern);
     const others = new Query({ filters: [filter] });
     if (sure.every((image) => others.matches(image))) return filter;
     // The pattern matches images that must stay, so each name is left out by itself.
-    return images.map((image) => unequal('name', nameOf(image)));
+    return images.map((image) => filterOf('name', 'ne', nameOf(image)));
   });
   return new Query({ words: query.words, filters: [...query.filters, ...filters] });
 }
@@ -122,7 +122,7 @@ export function selectionOf(
   { index, query: { words, filters } }: NewestCollector,
   target: ReceivedImage,
 ): Query | undefined {
-  const narrowing = patterned('name', 'like', wildcardsOf(target));
+  const narrowing = filterOf('name', 'like', wildcardsOf(target));
   const query = new Query({ words, filters: [...filters, narrowing] });
   const narrower = new SeriesIndex<ReceivedImage>(words);
   for (const { image } of index.rankedImages()) {

@@ -33,9 +33,8 @@ interface Operand {
 
 /** @param where how errors name it @throws ImgctlError usage */
 export function parseFilter(text: string, now: number, where = `filter ${quoted(text)}`): Filter {
-  const { name, sign, word = '', content } = splitFilter(text, where);
+  const { name, operator, content } = splitFilter(text, where);
   const field = parseChoice(name, { noun: 'field', valid: FIELDS, where });
-  const operator = sign ?? parseChoice(word, { noun: 'operator', valid: OPERATORS, where });
   const items = operator === 'in' ? content.split(',') : [content];
   const operands = items.map((item) => parseOperand(item, field, operator, { where, now }));
   return { text, field, operator, operands };
@@ -51,20 +50,14 @@ export function equals(field: Field, value: string | number): Filter {
   return { text, field, operator: 'eq', operands: [{ text: `${value}`, value }] };
 }
 
-/** Returns the filter `name,like,%.ova` or `name,notlike,%.ova`. */
-export function patterned(field: Field, operator: 'like' | 'notlike', pattern: string): Filter {
-  const operands = [{ text: pattern, value: pattern }];
-  return { text: `${field},${operator},${pattern}`, field, operator, operands };
-}
-
-/** Returns the filter `name,ne,web.ova`. */
-export function unequal(field: Field, value: string): Filter {
+/** Returns the filter `name,notlike,%.ova` or `name,ne,web.ova`. */
+export function filterOf(field: Field, operator: 'like' | 'notlike' | 'ne', value: string): Filter {
   const operands = [{ text: value, value }];
-  return { text: `${field},ne,${value}`, field, operator: 'ne', operands };
+  return { text: `${field},${operator},${value}`, field, operator, operands };
 }
 
 export function contains(field: Field, part: string): Filter {
-  if (SIGN_AT_START.test(part)) return patterned(field, 'like', `%${part}%`);
+  if (SIGN_AT_START.test(part)) return filterOf(field, 'like', `%${part}%`);
   const operands = [{ text: part, value: part }];
   return { text: `${field}~${part}`, field, operator: 'contains', operands };
 }
@@ -96,9 +89,7 @@ export function portableTexts({ text, field, operator, operands }: Filter): stri
 
 interface SplitFilter {
   readonly name: string;
-  /** What its sign means, or else the word of its operator. */
-  readonly sign?: Operator;
-  readonly word?: string;
+  readonly operator: Operator;
   readonly content: string;
 }
 
@@ -122,7 +113,7 @@ function splitFilter(text: string, where: string): SplitFilter {
   // Blanks on both sides of the sign are not part of the value.
   const content = before.endsWith(' ') ? after.trimStart() : after;
   const operator = SIGNS.get(sign);
-  if (operator) return { name, sign: operator, content };
+  if (operator) return { name, operator, content };
   throw filterError(
     `unknown operator '${sign}' in ${where}`,
     signHint(name, sign, content, [...SIGNS.keys()].join(' ')),
@@ -135,12 +126,12 @@ function splitAtCommas(text: string, where: string): SplitFilter {
     throw filterError(`missing operator and value in ${where}`, incompleteHint(text));
   }
   if (rest.length === 0) throw filterError(`missing value in ${where}`, EXAMPLE);
-  const operator = word.trim();
+  const operator = parseChoice(word.trim(), { noun: 'operator', valid: OPERATORS, where });
   const items = operator === 'in' ? rest : [rest.join(',')];
   // A text may begin with spaces; but not where all commas have them: name, in, a.ova, b.ova
   const isSpaced = word.startsWith(' ');
   const content = (isSpaced ? items.map((item) => item.trimStart()) : items).join(',');
-  return { name: name.trim(), word: operator, content };
+  return { name: name.trim(), operator, content };
 }
 
 const TEXT_OPERATORS: readonly Operator[] = ['like', 'notlike', 'contains', 'lacks'];

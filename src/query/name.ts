@@ -16,11 +16,11 @@ import { foldCase, normalize } from './fold-case.ts';
 type Version = VersionToken[];
 type Place = Version[];
 
-/**
- * The versions of a place as they are compared, in parts: [[12, sp, 5], [2024]] for v12-SP05_2024.
- * Numbers have no zeros before them. A git hash is HASH.
- */
-export type ComparedPlace = readonly (readonly string[])[];
+/** What is compared: the places, each with its versions, each with its parts. */
+export type ComparedVersions = readonly (readonly Parts[])[];
+
+/** 12, sp and 5 of v12-SP05: numbers without zeros before them, and letters; or HASH. */
+type Parts = readonly string[];
 
 /** A hash has a place, but no order. */
 export const HASH = '#';
@@ -80,7 +80,7 @@ export class Name {
   }
 
   /** [[12, sp, 5], [2024]] and [[2]] */
-  get compared(): ComparedPlace[] {
+  get compared(): ComparedVersions {
     return this.#places.map((place) => place.map(partsOf));
   }
 
@@ -118,7 +118,7 @@ function lettersOf({ text, isHash }: VersionToken): string {
 }
 
 /** Returns 12, sp, 5 for v12 and SP05. */
-function partsOf(version: Version): string[] {
+function partsOf(version: Version): Parts {
   const texts = version.map(({ text, isHash }) => (isHash ? HASH : text));
   const compared = foldCase(texts.join('-')).replace(/^v/, '');
   return compared.match(/[1-9]\d*|0(?!\d)|[^\d._ -]+/g) ?? [];

@@ -1,7 +1,7 @@
 // Groups images into series, and finds the newest image of each.
 
 import { compareText, compareValues, type ImageRecord, nameOf, readValue } from './fields.ts';
-import { type ComparedPlace, type Name, readName } from './name.ts';
+import { type ComparedVersions, type Name, readName } from './name.ts';
 import { parseTime, type Time, timeDifference } from './timestamp.ts';
 import { compareVersions, isGuess, isPreRelease } from './version-order.ts';
 import { parseWord, type Word } from './word.ts';
@@ -26,15 +26,12 @@ export interface RankedImage<Row extends ImageRecord> {
 /** What is held of each image of a series. */
 interface Entry<Row extends ImageRecord = ImageRecord> {
   readonly image: Row;
-  readonly places: readonly ComparedPlace[];
+  readonly versions: ComparedVersions;
   /** The positions of the versions that the words mean: `0.0` for 8 in web-8.1-3. */
   readonly meant: string;
   /** Read if it is needed; null if it cannot be read. */
   created?: Time | null;
 }
-
-/** Why the newest image by version and time may not be the newest, and what to choose from. */
-type Doubt<Row extends ImageRecord> = Pick<Series<Row>, 'choices'> & { readonly problem: string };
 
 /** Collects the images of a query. Ignores images without a name. */
 export class SeriesIndex<Row extends ImageRecord> {
@@ -56,8 +53,8 @@ export class SeriesIndex<Row extends ImageRecord> {
     const text = nameOf(image);
     if (text === '') return;
     const name = readName(text);
-    const entry = { image, places: name.compared, meant: this.#meantIn(name) };
-    const { seriesKey } = name;
+    const { seriesKey, compared } = name;
+    const entry = { image, versions: compared, meant: this.#meantIn(name) };
     const entries = this.#bySeries.get(seriesKey);
     if (entries) entries.push(entry);
     else this.#bySeries.set(seriesKey, [entry]);
@@ -104,47 +101,44 @@ export class SeriesIndex<Row extends ImageRecord> {
 
   #seriesOf(entries: readonly Entry<Row>[]): Series<Row> {
     const newest = newestOf(entries);
-    const pattern = patternOf(newest);
+    // Why it may not be the newest, and what to choose from, the likeliest first.
     const doubt =
       this.#doubtAboutWords(newest, entries) ??
       doubtAboutOrder(newest, entries) ??
       doubtAboutEqual(newest, entries);
-    return doubt ? { pattern, ...doubt } : { pattern, choices: [newest.image], problem: undefined };
+    const [first, ...others] = doubt?.choices ?? [newest];
+    const choices = [first.image, ...others.map(({ image }) => image)] as const;
+    return { pattern: patternOf(newest), choices, problem: doubt?.problem };
   }
 
   /** 8 means different versions in web-8.1-3 and web-7-8: the newest image for each is a choice. */
-  #doubtAboutWords(newest: Entry<Row>, entries: readonly Entry<Row>[]): Doubt<Row> | undefined {
-    const newestByMeant = new Map<string, Entry<Row>>();
-    for (const entry of entries) {
+  #doubtAboutWords<Each extends Entry>(newest: Each, all: readonly Each[]) {
+    const newestByMeant = new Map<string, Each>();
+    for (const entry of all) {
       if (entry.meant === newest.meant) continue;
       const known = newestByMeant.get(entry.meant) ?? entry;
       newestByMeant.set(entry.meant, newerOf(known, entry));
     }
     if (newestByMeant.size === 0) return undefined;
-    const rivals = [...newestByMeant.values()].sort(newestFirst);
-    const names = [newest, ...rivals].map(({ image }) => readName(nameOf(image)));
+    const choices = [newest, ...[...newestByMeant.values()].sort(newestFirst)] as const;
+    const names = choices.map(({ image }) => readName(nameOf(image)));
     const words = this.#words.filter(({ positionIn }) => {
       return new Set(names.map((name) => positionIn?.(name))).size > 1;
     });
     const texts = words.map(({ text }) => text).join(' and ');
     const verb = words.length === 1 ? 'matches' : 'match';
-    const problem = `${texts} ${verb} different numbers in ${patternOf(newest)}`;
-    return { choices: [newest.image, ...rivals.map(({ image }) => image)], problem };
+    return { choices, problem: `${texts} ${verb} different numbers in ${patternOf(newest)}` };
   }
 }
 
-function doubtAboutOrder<Row extends ImageRecord>(
-  newest: Entry<Row>,
-  entries: readonly Entry<Row>[],
-): Doubt<Row> | undefined {
-  const pattern = patternOf(newest);
+function doubtAboutOrder<Each extends Entry>(newest: Each, all: readonly Each[]) {
   for (const { rivalsOf, what, why } of ORDER_DOUBTS) {
-    const rivals = rivalsOf(newest, entries);
+    const rivals = rivalsOf(newest, all);
     if (rivals.length === 0) continue;
-    const [image, rival] = [newest.image, newestOf(rivals).image];
-    const isRivalFirst = likeliestFirst(image, rival) > 0;
-    const problem = `${what} ${pattern} ${why}`;
-    return { choices: isRivalFirst ? [rival, image] : [image, rival], problem };
+    const rival = newestOf(rivals);
+    const isRivalFirst = likeliestFirst(newest.image, rival.image) > 0;
+    const choices = isRivalFirst ? ([rival, newest] as const) : ([newest, rival] as const);
+    return { choices, problem: `${what} ${patternOf(newest)} ${why}` };
   }
   return undefined;
 }
@@ -152,7 +146,7 @@ function doubtAboutOrder<Row extends ImageRecord>(
 /** The first one with rivals counts: images that may be newer than the newest by version. */
 const ORDER_DOUBTS = [
   { rivalsOf: unsureOlder, what: 'the versions in', why: 'cannot be compared' },
-  { rivalsOf: releasesBesidePreRelease, what: 'the newest of', why: 'is a pre-release' },
+  { rivalsOf: releases, what: 'the newest of', why: 'is a pre-release' },
   { rivalsOf: newestByYear, what: 'the dates in', why: 'cannot be compared' },
 ] as const;
 
@@ -162,7 +156,7 @@ const ORDER_DOUBTS = [
  * the oldest, each is compared with the newest, then with the last one that is surely older.
  */
 function unsureOlder<Each extends Entry>(newest: Each, all: readonly Each[]): readonly Each[] {
-  const mayBeNewest = ({ places }: Each) => isGuess(newest.places, places);
+  const mayBeNewest = ({ versions }: Each) => isGuess(newest.versions, versions);
   if (!all.some(mayBeNewest)) return [];
   const unsure: Each[] = [];
   let lastSure = newest;
@@ -175,16 +169,12 @@ function unsureOlder<Each extends Entry>(newest: Each, all: readonly Each[]): re
 
 /** True for 999 beside 1000, but not for 21H2 beside 999, which is written in another form. */
 function isSurelyOlder(older: Entry, newer: Entry): boolean {
-  const hasSameForm = older.places.flat(2).length === newer.places.flat(2).length;
-  return hasSameForm && !isGuess(newer.places, older.places);
+  const hasSameForm = older.versions.flat(2).length === newer.versions.flat(2).length;
+  return hasSameForm && !isGuess(newer.versions, older.versions);
 }
 
-function releasesBesidePreRelease<Each extends Entry>(
-  newest: Each,
-  all: readonly Each[],
-): readonly Each[] {
-  if (!isPreRelease(newest.places)) return [];
-  return all.filter(({ places }) => !isPreRelease(places));
+function releases<Each extends Entry>(newest: Each, all: readonly Each[]): readonly Each[] {
+  return isPreRelease(newest.versions) ? all.filter((entry) => !isPreRelease(entry.versions)) : [];
 }
 
 /** Returns the image that is the newest if years count first in dates such as 31-01-2024. */
@@ -194,26 +184,22 @@ function newestByYear<Each extends Entry>(newest: Each, all: readonly Each[]): r
   const hasYearLast = yearFirst(name) !== name;
   if (!hasYearLast) return [];
   const redated = all.map((entry) => {
-    return { ...entry, places: readName(yearFirst(nameOf(entry.image))).compared };
+    return { ...entry, versions: readName(yearFirst(nameOf(entry.image))).compared };
   });
   const byYear = newestOf(redated);
   return byYear.image === newest.image ? [] : [byYear];
 }
 
-function doubtAboutEqual<Row extends ImageRecord>(
-  newest: Entry<Row>,
-  entries: readonly Entry<Row>[],
-): Doubt<Row> | undefined {
-  const isRival = (entry: Entry<Row>) => entry !== newest && isEquallyNew(newest, entry);
-  const rivals = entries.filter(isRival).sort(newestFirst);
-  if (rivals.length === 0) return undefined;
-  const problem = `${rivals.length + 1} images are equally new`;
-  return { choices: [newest.image, ...rivals.map(({ image }) => image)], problem };
+function doubtAboutEqual<Each extends Entry>(newest: Each, all: readonly Each[]) {
+  const isRival = (entry: Each) => entry !== newest && isEquallyNew(newest, entry);
+  const choices = [newest, ...all.filter(isRival).sort(newestFirst)] as const;
+  if (choices.length === 1) return undefined;
+  return { choices, problem: `${choices.length} images are equally new` };
 }
 
 /** True if neither the versions nor the times say that the newest image is newer than the older. */
 function isEquallyNew(newest: Entry, older: Entry): boolean {
-  if (compareVersions(newest.places, older.places) !== 0) return false;
+  if (compareVersions(newest.versions, older.versions) !== 0) return false;
   const [created, createdBefore] = [createdOn(newest), createdOn(older)];
   if (!created || !createdBefore) return true;
   const [least] = timeDifference(created, createdBefore);
@@ -231,7 +217,7 @@ function newerOf<Each extends Entry>(one: Each, other: Each): Each {
 
 /** Sorts by version, then by time, then by id, as lists do. */
 function newestFirst(left: Entry, right: Entry): number {
-  const byVersion = compareVersions(right.places, left.places);
+  const byVersion = compareVersions(right.versions, left.versions);
   if (byVersion !== 0) return byVersion;
   const [leftTime, rightTime] = [timeOf(left), timeOf(right)];
   if (leftTime !== rightTime) return leftTime > rightTime ? -1 : 1;

@@ -1,7 +1,7 @@
 // Compares the versions in two names of a series, and says when that takes a guess.
 
 import { compareText } from './fields.ts';
-import { type ComparedPlace, HASH } from './name.ts';
+import { type ComparedVersions, HASH } from './name.ts';
 
 /**
  * The kinds of parts, the oldest first: 1.0-rc is older than 1.0 and 1.0-a383732, which are older
@@ -38,10 +38,7 @@ interface Difference {
 }
 
 /** Of 1.2-3 and 1.2.4, the 4 is newer than no part, whatever the next version is. */
-function firstDifference(
-  left: readonly ComparedPlace[],
-  right: readonly ComparedPlace[],
-): Difference | undefined {
+function firstDifference(left: ComparedVersions, right: ComparedVersions): Difference | undefined {
   for (let place = 0; place < left.length || place < right.length; place += 1) {
     const [one = [], other = []] = [left[place], right[place]];
     for (let version = 0; version < one.length || version < other.length; version += 1) {
@@ -56,15 +53,12 @@ function firstDifference(
 }
 
 /** Returns a number above 0 if the left of two names of a series is newer, below 0 if the right. */
-export function compareVersions(
-  left: readonly ComparedPlace[],
-  right: readonly ComparedPlace[],
-): number {
+export function compareVersions(left: ComparedVersions, right: ComparedVersions): number {
   return firstDifference(left, right)?.order ?? 0;
 }
 
 /** True if it takes a guess to say which of two names of a series is newer. */
-export function isGuess(left: readonly ComparedPlace[], right: readonly ComparedPlace[]): boolean {
+export function isGuess(left: ComparedVersions, right: ComparedVersions): boolean {
   const difference = firstDifference(left, right);
   if (!difference) return false;
   const [one, other] = [sideAt(difference, left), sideAt(difference, right)];
@@ -82,10 +76,10 @@ interface Side {
   /** The parts after it in its version: 3 */
   readonly partsAfter: readonly string[];
   /** The versions after that one in its place, but for git hashes: 15 */
-  readonly versionsAfter: ComparedPlace;
+  readonly versionsAfter: ComparedVersions[number];
 }
 
-function sideAt(at: Difference, places: readonly ComparedPlace[]): Side {
+function sideAt(at: Difference, places: ComparedVersions): Side {
   const [version = [], ...laterVersions] = places[at.place]?.slice(at.version) ?? [];
   const [part = '', ...partsAfter] = version.slice(at.part);
   const beginsPlace = at.version === 0 && at.part === 0;
@@ -106,8 +100,7 @@ function isMuchLonger(older: Side, newer: Side): boolean {
   return older.kind === NUMBER && newer.part.length - older.part.length >= 2;
 }
 
-const endsPlace = ({ partsAfter, versionsAfter }: Side) =>
-  partsAfter.length + versionsAfter.length === 0;
+const endsPlace = (side: Side) => side.partsAfter.length + side.versionsAfter.length === 0;
 
 /** True for 20240115, 202401, 2024-1-15 and 15-1-2024. */
 function hasDate({ part, partsAfter, versionsAfter }: Side): boolean {
@@ -195,7 +188,7 @@ export const ORDER_GUESSES: readonly Guess[] = [
 ];
 
 /** True for 2.1-rc1, 3.0.0b2 and 11.0.0-M20. */
-export function isPreRelease(places: readonly ComparedPlace[]): boolean {
+export function isPreRelease(places: ComparedVersions): boolean {
   return places.flat().some((version) => version.some(isPreReleasePart));
 }
 

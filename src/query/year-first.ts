@@ -5,8 +5,8 @@ import { LETTER_OR_DIGIT } from './find-versions.ts';
 /** 2015 to 2039. With more years, more versions such as 10.1.42 would be taken for dates. */
 const SHORT_YEAR = '(?<year>1[5-9]|[23]\\d)';
 
-/** The number of a month, a week, a quarter or a half of the year. */
-const PERIOD = '(?<period>\\d\\d?)';
+/** 1 to 53: the number of a month, a week, a quarter or a half of the year. */
+const PERIOD = '(?<period>5[0-3]|[1-4]\\d|0?[1-9])';
 
 const wholeWord = (pattern: string) =>
   new RegExp(`(?<!${LETTER_OR_DIGIT})${pattern}(?!${LETTER_OR_DIGIT})`, 'giu');
@@ -24,10 +24,12 @@ const makeForms = () => ({
   yearLast: [
     // 31.01.2024, 01_31_2024
     /(?<!\d)(?<day>\d\d?)(?<gap>[-_.])(?<month>\d\d?)\k<gap>(?<year>20\d\d)(?!\d)/gi,
-    // 31012024, 012024
-    /(?<!\d)(?<day>\d\d)?(?<month>\d\d)(?<year>20\d\d)(?!\d)/gi,
+    // 31012024
+    /(?<!\d)(?<day>\d\d)(?<month>\d\d)(?<year>20\d\d)(?!\d)/gi,
+    // 012024
+    /(?<!\d)(?<period>0[1-9]|1[0-2])(?<year>20\d\d)(?!\d)/gi,
     // 01-2024, W52-2023, 4Q2024
-    /(?<!\d)(?<period>\d\d?)[-_.q](?<year>20\d\d)(?!\d)/gi,
+    new RegExp(`(?<!\\d)${PERIOD}[-_.q](?<year>20\\d\\d)(?!\\d)`, 'gi'),
     // q4fy23, kw52-23, q42023; 4q23
     wholeWord(`(?:q|h|kw|w|week)[-_]?${PERIOD}[-_.]?(?:fy)?(?:20)?${SHORT_YEAR}`),
     wholeWord(`${PERIOD}(?:q|h|kw|w)[-_.]?(?:fy)?(?:20)?${SHORT_YEAR}`),
@@ -59,18 +61,12 @@ export function yearFirstIn(names: readonly string[]): (name: string) => string 
   };
 }
 
-/** Returns 2024-01-31 for 31.01.2024, and 2023-52-1 for W52-2023; what cannot be a date stays. */
+/** Returns 2024-01-31 for 31.01.2024, and 2023-52-1 for W52-2023; 31.13.2024 stays. */
 function putYearFirst(found: string, ...match: unknown[]): string {
   const { day, month, period, year } = match.at(-1) as Record<string, string | undefined>;
-  if (period) return isBetween(1, period, 53) ? `${year}-${period}-1` : found;
-  if (!day) return isBetween(1, month, 12) ? `${year}-${month}-1` : found;
+  if (period) return `${year}-${period}-1`;
   // Either may be the month.
-  const isDate =
-    (isBetween(1, month, 12) && isBetween(1, day, 31)) ||
-    (isBetween(1, month, 31) && isBetween(1, day, 12));
+  const [less, more] = [Math.min(Number(day), Number(month)), Math.max(Number(day), Number(month))];
+  const isDate = less >= 1 && less <= 12 && more <= 31;
   return isDate ? `${year}-${month}-${day}` : found;
-}
-
-function isBetween(least: number, number: string | undefined, most: number): boolean {
-  return Number(number) >= least && Number(number) <= most;
 }
