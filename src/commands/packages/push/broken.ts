@@ -23,25 +23,22 @@ export function brokenPackages(
   incomplete: ReadonlyMap<PlannedPackage, unknown>,
   transfer: Pick<Transfer, 'onConflict' | 'visible'>,
 ): ReadonlyMap<string, readonly string[]> {
-  const { onConflict, visible: visibleFiles } = transfer;
   const broken = new Map<string, readonly string[]>();
   for (const [{ name, files }, error] of incomplete) {
     const isConflict = hasCode(error, 'conflict');
-    // Nothing was overwritten then: another push, or a folder, has the name of a file in doubt.
-    const isDoubted = isConflict && onConflict !== 'replace';
-    const visible = files.filter(({ name }) => {
-      const seen = visibleFiles.get(name);
-      return isDoubted ? seen?.isCertain : seen;
+    const mayReplace = transfer.onConflict === 'replace';
+    const isCertain = (file: PlannedFile) => transfer.visible.get(file.name)?.isCertain;
+    const visible = files.filter((file) => {
+      // Without replace, a conflict has overwritten nothing: another push, or a folder, has the name.
+      const isOfOthers = isConflict && !mayReplace && !isCertain(file);
+      return transfer.visible.has(file.name) && !isOfOthers;
     });
-    const hasRival = isConflict && onConflict === 'replace' && visible.length > 0;
+    const isOfTwoPushes = isConflict && mayReplace && visible.length > 0;
     // The descriptor has the name of the package.
     const descriptor = files.find((file) => file.name === name);
-    if (!hasRival && !isReadByHalf(descriptor, visible)) continue;
-    const isCertain = (file: PlannedFile) => visibleFiles.get(file.name)?.isCertain;
-    broken.set(
-      name,
-      visible.map((file) => (isCertain(file) ? file.name : `${file.name} (perhaps)`)),
-    );
+    if (!isOfTwoPushes && !isReadByHalf(descriptor, visible)) continue;
+    const names = visible.map((file) => (isCertain(file) ? file.name : `${file.name} (perhaps)`));
+    broken.set(name, names);
   }
   return broken;
 }

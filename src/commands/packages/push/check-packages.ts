@@ -15,25 +15,18 @@ import { errorsOf, fileMissing, invalidPackage, type PackageBatch } from '../pac
  */
 export async function checkPackages(context: Context, batch: PackageBatch) {
   const { checkPackage } = await import('../../../ovf/package.ts');
-  const { fingerprintOf } = await import('../../../upload/upload-file.ts');
   const { cwd, signal, now } = context.io;
-  const fingerprintAt = (file: string) => {
-    const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
-    return stats && fingerprintOf(stats);
-  };
   requireDistinctNames(batch.files.map((file) => packageFile(file, cwd)));
   const packages: UploadPackage[] = [];
   const check = async (file: string, resolved: string) => {
-    // Taken first, so that a change during the check shows. The check finds the other files.
-    const fingerprint = fingerprintAt(resolved);
+    // Taken before the check, so that a change meanwhile shows. The check finds the other files.
+    const fingerprint = await fingerprintAt(resolved);
     const checked = await checkPackage(resolved, { signal, now: now() });
     const findings = errorsOf(checked.summary);
     if (findings.length > 0) throw invalidPackage(file, findings);
     for (const { name } of checked.files) requireUsableName(name);
-    const upload = await uploadOf(file, checked, (at) =>
-      at === resolved ? fingerprint : fingerprintAt(at),
-    );
-    return { upload, error: undefined };
+    const fingerprints = new Map([[resolved, fingerprint]]);
+    return { upload: await uploadPackageOf(file, checked, fingerprints), error: undefined };
   };
   for await (const { upload } of batch.each(check)) packages.push(upload);
   requireDistinctNames(packages.flatMap(({ files }) => files));
@@ -56,32 +49,42 @@ function packageFile(file: string, cwd: string): NamedFile {
 
 /**
  * Returns what the upload needs to know of a package: each file once, with its checks by region.
- * @param fingerprintOf returns what a file had when the package was checked, if it was there
+ * @param fingerprints by path; those of other files are taken now
  */
-async function uploadOf(
+async function uploadPackageOf(
   file: string,
   { files, checks }: CheckedPackage,
-  fingerprintOf: (file: string) => string | undefined,
+  fingerprints: ReadonlyMap<string, string | undefined>,
 ): Promise<UploadPackage> {
   const { checkFindings } = await import('../../../ovf/checks.ts');
-  const regions = checks.map(({ file: { path, offset, size }, start }) => {
-    return { path, offset, size, start };
+  const regions = checks.map(({ file, start }) => {
+    return { path: file.path, offset: file.offset, size: file.size, start };
   });
   const distinct = new Map(files.map((each) => [each.path, each]));
+  const localFiles = [...distinct.values()].map(async (each) => ({
+    name: each.name,
+    path: each.path,
+    regions: regions.filter((region) => region.path === each.path),
+    checkedFingerprint: fingerprints.has(each.path)
+      ? fingerprints.get(each.path)
+      : await fingerprintAt(each.path),
+  }));
   return {
     name: path.basename(file),
-    files: [...distinct.values()].map((each) => ({
-      name: each.name,
-      path: each.path,
-      regions: regions.filter((region) => region.path === each.path),
-      checkedFingerprint: fingerprintOf(each.path),
-    })),
+    files: await Promise.all(localFiles),
     async verify(results) {
       const inOrder = regions.map((region) => results.get(region));
       const findings = checkFindings(file, checks, inOrder);
       if (findings.length > 0) throw invalidPackage(file, findings);
     },
   };
+}
+
+/** Returns what changes with the file; undefined if it is not there. */
+async function fingerprintAt(file: string): Promise<string | undefined> {
+  const { fingerprintOf } = await import('../../../upload/upload-file.ts');
+  const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
+  return stats && fingerprintOf(stats);
 }
 
 /** Hidden names are those of incomplete files. @throws ImgctlError usage */
@@ -112,8 +115,14 @@ function requireDistinctNames(files: readonly NamedFile[]): void {
   }
 }
 
+/** Returns each file once, whatever links lead there, unless it has several names. */
+export function withoutRepeats(files: readonly string[], cwd: string): string[] {
+  const distinct = new Map(files.map((file) => [identityOf(path.resolve(cwd, file)), file]));
+  return [...distinct.values()];
+}
+
 /** Returns a text that is the same for the same file and name, whatever links lead there. */
-export function identityOf(file: string): string {
+function identityOf(file: string): string {
   const followed = tryOr(() => realpathSync(file), file);
   return [followed, path.basename(file)].join('\0');
 }

@@ -1,37 +1,61 @@
-// The rows of push --dry-run: what would be uploaded, and what the sync would do.
+// The result of push --dry-run: what would be uploaded, and what the sync would do.
 
+import type { Result } from '../../../cli/result.ts';
 import type { Row } from '../../../output/columns.ts';
-import { isSent } from '../../../upload/actions.ts';
 import type { PlannedPackage } from '../../../upload/plan.ts';
-import type { Storage } from '../../../upload/storage.ts';
+import { brokenPackages } from './broken.ts';
+import { needsSync, wasSent } from './needs-sync.ts';
+import type { Push } from './prepare.ts';
+import type { UploadOutcome } from './upload.ts';
+
+/** @param outcome of uploads that sent nothing, but read and checked every file */
+export async function dryRunResult(
+  push: Push,
+  plan: readonly PlannedPackage[],
+  outcome: UploadOutcome,
+): Promise<Result> {
+  const { context, options, output, batch, transfer } = push;
+  const { complete, incomplete, fatal } = outcome;
+  if (fatal) throw fatal;
+  const isBroken = brokenPackages(incomplete, transfer).size > 0;
+  const willSync = options.sync && !isBroken && needsSync(push, complete);
+  const rows = [...uploadRows(plan, complete), ...(willSync ? await syncRows(push, complete) : [])];
+  const note = { kind: 'note', message: 'nothing was uploaded or submitted' } as const;
+  const error = batch.error(outcome.counts('to upload'));
+  return { output, rows, afterwards: () => context.tell(note), error };
+}
 
 /** Returns the files of the complete packages, and the conflicts of those that would fail. */
-export function uploadRows(
-  plan: readonly PlannedPackage[],
-  complete: readonly PlannedPackage[],
-): Row[] {
-  const all = plan.flatMap((each) => each.files);
-  const conflicts = all.filter(({ action }) => action === 'conflict');
+function uploadRows(plan: readonly PlannedPackage[], complete: readonly PlannedPackage[]): Row[] {
+  const planned = plan.flatMap((each) => each.files);
+  const conflicts = planned.filter(({ action }) => action === 'conflict');
   const files = [...complete.flatMap((each) => each.files), ...conflicts];
   return files.map(({ action, name, size }) => ({ step: 'upload', action, name, size }));
 }
 
 /** Returns what a sync would do: it makes the images equal to the packages in the storage. */
-export async function syncRows(
-  storage: Storage,
-  packages: readonly PlannedPackage[],
-  images: readonly Row[],
+async function syncRows(
+  { transfer, before }: Push,
+  complete: readonly PlannedPackage[],
 ): Promise<Row[]> {
-  const sent = packages.filter(({ files }) => files.some(isSent)).map(({ name }) => name);
-  const stored = (await storage.list()).filter((name) => /\.(ova|ovf)$/i.test(name));
+  const sent = complete.filter(wasSent).map(({ name }) => name);
+  const stored = (await transfer.storage.list()).filter((name) => /\.(ova|ovf)$/i.test(name));
   const expected = [...new Set([...stored, ...sent])];
-  const known = images.map(({ id, name }) => String(name ?? id));
-  const changes = {
-    add: expected.filter((name) => !known.includes(name)),
-    update: sent.filter((name) => known.includes(name)),
-    delete: known.filter((name) => !expected.includes(name)),
-  };
-  return Object.entries(changes).flatMap(([action, names]) =>
-    names.sort().map((name) => ({ step: 'sync', action, name, size: null })),
-  );
+  const images = before.map(({ id, name }) => String(name ?? id));
+  const rowsOf = (action: string, names: readonly string[]) =>
+    [...names].sort().map((name) => ({ step: 'sync', action, name, size: null }));
+  return [
+    ...rowsOf(
+      'add',
+      expected.filter((name) => !images.includes(name)),
+    ),
+    ...rowsOf(
+      'update',
+      sent.filter((name) => images.includes(name)),
+    ),
+    ...rowsOf(
+      'delete',
+      images.filter((name) => !expected.includes(name)),
+    ),
+  ];
 }

@@ -4,12 +4,11 @@ import type { SyncRequest } from '../../../api/sync-requests.ts';
 import { ImgctlError } from '../../../errors.ts';
 import { type Facts, hint, imgctl } from '../../../facts.ts';
 import type { Row } from '../../../output/columns.ts';
-import { isSent, isSkipped } from '../../../upload/actions.ts';
 import type { PlannedPackage } from '../../../upload/plan.ts';
 import { counted } from '../../../words.ts';
 import { namesOfImages } from '../sync/image-names.ts';
+import { wasSent, wasSkipped } from './needs-sync.ts';
 
-type Packages = readonly PlannedPackage[];
 type Images = readonly Row[];
 
 /** The word of the summary for a change. If push succeeds, a missing image is only late. */
@@ -22,19 +21,36 @@ const COUNTED_AS = {
   skipped: 'skipped',
 } as const;
 
-type ImageChange = keyof typeof COUNTED_AS;
+/** What the list shows of each package, by its name. */
+type ImageChanges = ReadonlyMap<string, keyof typeof COUNTED_AS>;
 
-/** Returns what the list shows of a package. Stale: the image is as before, but files were sent. */
-export function imageChange(each: PlannedPackage, before: Images, after: Images): ImageChange {
-  if (each.files.some(isSkipped)) return 'skipped';
-  const earlier = timesOf(each.name, before);
-  const later = timesOf(each.name, after);
-  if (later.length === 0) return 'missing';
-  if (earlier.length === 0) return 'added';
-  if (earlier.join() !== later.join()) return 'updated';
-  if (!each.files.some(isSent)) return 'unchanged';
-  // Without times, the list shows no update: that the sync succeeded counts.
-  return later.includes('') ? 'updated' : 'stale';
+/**
+ * Compares the images of each package before and after a sync, by the first row that holds:
+ *
+ *     the package was skipped              | skipped
+ *     no image after                       | missing
+ *     no image before                      | added
+ *     its times differ                     | updated
+ *     the package was not sent             | unchanged
+ *     its times are the same               | stale
+ *     the service sends no times           | updated: that the sync succeeded counts
+ */
+export function imageChanges(
+  packages: readonly PlannedPackage[],
+  before: Images,
+  after: Images,
+): ImageChanges {
+  const changeOf = (each: PlannedPackage) => {
+    if (wasSkipped(each)) return 'skipped';
+    const earlier = timesOf(each.name, before);
+    const later = timesOf(each.name, after);
+    if (later.length === 0) return 'missing';
+    if (earlier.length === 0) return 'added';
+    if (earlier.join() !== later.join()) return 'updated';
+    if (!wasSent(each)) return 'unchanged';
+    return later.includes('') ? 'updated' : 'stale';
+  };
+  return new Map(packages.map((each) => [each.name, changeOf(each)]));
 }
 
 /** Returns when the images of a name were changed; empty texts if the service does not say. */
@@ -44,14 +60,14 @@ function timesOf(name: string, images: Images): string[] {
 }
 
 /** Returns `2 images added, 1 unchanged`. */
-export function summaryOf(packages: Packages, before: Images, after: Images): string {
+export function summaryOf(changes: ImageChanges): string {
   const counts = { added: 0, updated: 0, unchanged: 0, skipped: 0 };
-  for (const each of packages) counts[COUNTED_AS[imageChange(each, before, after)]] += 1;
-  const changes = Object.entries(counts).filter(([, count]) => count > 0);
-  const words = changes.map(([change, count], index) => {
-    return `${index === 0 ? counted(count, 'image') : count} ${change}`;
+  for (const change of changes.values()) counts[COUNTED_AS[change]] += 1;
+  const words = Object.entries(counts).filter(([, count]) => count > 0);
+  const texts = words.map(([word, count], index) => {
+    return `${index === 0 ? counted(count, 'image') : count} ${word}`;
   });
-  return words.join(', ');
+  return texts.join(', ');
 }
 
 /** Images that the list does not show as a sync that succeeded should have left them. */
@@ -62,29 +78,23 @@ interface Doubt {
   readonly hint: Facts;
 }
 
-/** Returns at most one doubt of each kind, the worst first. @param storage is its address */
-export function doubtsOf(
-  packages: Packages,
-  before: Images,
-  after: Images,
-  request: SyncRequest,
-  storage: string,
-): Doubt[] {
-  const namesOf = (change: ImageChange) =>
-    packages.filter((each) => imageChange(each, before, after) === change).map(({ name }) => name);
+/** Returns at most one doubt of each kind, the worst first. @param address of the storage */
+export function doubtsOf(changes: ImageChanges, request: SyncRequest, address: string): Doubt[] {
+  const namesWith = (wanted: 'missing' | 'stale') =>
+    [...changes].filter(([, change]) => change === wanted).map(([name]) => name);
   const added = Array.isArray(request.added) ? namesOfImages(request.added) : [];
-  const missing = namesOf('missing');
+  const missing = namesWith('missing');
   const lost = missing.filter((name) => !added.includes(name));
   const late = missing.filter((name) => added.includes(name));
   const see = hint`see what the sync reported: ${imgctl('sync-status', `${request.id}`)}`;
   const later = hint`list them later with: ${imgctl('my-images')}`;
   const check = hint`check that the service reads this storage`;
   const lack = `your list has no ${lost.length === 1 ? 'image' : 'images'} named`;
-  const unchanged = `unchanged after the upload to ${storage}:`;
+  const unchanged = `unchanged after the upload to ${address}:`;
   const doubts = [
     { kind: 'lost', what: lack, names: lost, hint: see },
     { kind: 'late', what: 'added, but not in your list yet:', names: late, hint: later },
-    { kind: 'stale', what: unchanged, names: namesOf('stale'), hint: check },
+    { kind: 'stale', what: unchanged, names: namesWith('stale'), hint: check },
   ] as const;
   return doubts
     .filter(({ names }) => names.length > 0)

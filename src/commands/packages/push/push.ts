@@ -1,63 +1,29 @@
 // imgctl push: checks packages, uploads them, syncs once, and shows the new images.
+//
+//     run                   opens the storage, and waits for other pushes to it
+//       checkPackages       finds the files of each package; what is wrong fails here
+//       preparePush         makes a `Push`: what all steps below read
+//       pushPackages
+//         planAll           compares each file with the storage
+//         uploadAll         sends the packages one by one; which are complete afterwards?
+//         dryRunResult      with --dry-run: what would be uploaded and synced
+//         finish            nothing to sync, or half a package (brokenPackages)? Otherwise:
+//           syncPushed      submits one sync (needsSync), follows it, and waits for its images;
+//                           imageChanges, doubtsOf and judge say what these mean
 
 import path from 'node:path';
-import {
-  command,
-  GET_OPTION,
-  option,
-  type Parsed,
-  SERVICE_CODES,
-  settingOption,
-} from '../../../cli/declare.ts';
+import { command, SERVICE_CODES } from '../../../cli/declare.ts';
 import type { Result } from '../../../cli/result.ts';
-import { choice } from '../../../config/values.ts';
 import type { Context } from '../../../context.ts';
 import type { AssertHeld } from '../../../files/atomic-file.ts';
 import { withMutexIfPossible } from '../../../files/mutex.ts';
-import { column } from '../../../output/columns.ts';
-import type { Output } from '../../../output/output.ts';
-import { describeBytes, describeDuration } from '../../../words.ts';
-import { IMAGE_COLUMNS, SHOWN_FIELDS } from '../../images/options.ts';
-import { openUploadStorage, UPLOAD_OPTIONS } from '../../upload-storage.ts';
+import { describeDuration } from '../../../words.ts';
+import { openUploadStorage } from '../../upload-storage.ts';
 import { FILES, PackageBatch } from '../package-batch.ts';
-import { STRICT_OPTION, SUBMITTED_COLUMNS } from '../sync/columns.ts';
-import { POLL_OPTIONS } from '../sync/follow.ts';
-import { submittedOutput } from '../sync/sync.ts';
-import { checkPackages, identityOf } from './check-packages.ts';
-import { pushChecked } from './push-checked.ts';
-
-const NAME = column('name', 'string', 'file name', { isId: true, cut: 'middle' });
-const SIZE = column('size', 'number or null', 'with --no-sync and --dry-run: bytes of the file', {
-  text: (bytes) => describeBytes(Number(bytes)),
-});
-const STATE = column('state', 'string', 'with --no-sync: uploaded, unchanged or skipped', {
-  isState: true,
-});
-const STEP = column('step', 'string', 'with --dry-run: upload or sync');
-const ACTION = column(
-  'action',
-  'string',
-  'with --dry-run: what is planned, such as upload or delete',
-);
-
-const OPTIONS = [
-  settingOption('--to <url>', 'upload-url', 'URL or folder to upload to (setting upload-url)'),
-  option('--no-sync', 'upload only'),
-  option('--no-wait', 'submit the sync, but do not wait for it'),
-  option('--sync-if-sent', 'submit a sync only if something was sent', { conflicts: ['sync'] }),
-  option('--dry-run', 'show what would be uploaded and synced'),
-  option('--on-conflict <action>', 'if a different file has that name: fail, replace or skip', {
-    default: 'fail',
-    value: choice('action', ['fail', 'replace', 'skip']),
-  }),
-  settingOption('--limit-rate <rate>', 'limit-rate'),
-  ...UPLOAD_OPTIONS,
-  ...POLL_OPTIONS,
-  { ...STRICT_OPTION, conflicts: ['sync', 'wait'] },
-  GET_OPTION,
-] as const;
-
-type Options = Parsed<typeof OPTIONS>;
+import { checkPackages, withoutRepeats } from './check-packages.ts';
+import { FIELDS, OPTIONS, outputOf, type PushOptions } from './options.ts';
+import { preparePush } from './prepare.ts';
+import { pushPackages } from './push-packages.ts';
 
 export const push = command({
   name: 'push',
@@ -78,56 +44,42 @@ export const push = command({
   seeAlso: ['validate', 'sync', 'my-images', 'config'],
   arguments: [FILES],
   options: OPTIONS,
-  fields: [
-    column('id', 'number or string', 'image id; with --no-wait, of the sync request'),
-    ...IMAGE_COLUMNS.filter(({ name }) => name !== 'id').map((each) => {
-      return { ...each, meaning: each.meaning.replace('-c or ', '') };
-    }),
-    ...SUBMITTED_COLUMNS.filter(({ name }) => name !== 'id').map((each) => {
-      return { ...each, meaning: `with --no-wait: ${each.meaning}` };
-    }),
-    SIZE,
-    STATE,
-    STEP,
-    ACTION,
-  ],
+  fields: FIELDS,
   exitCodes: [...SERVICE_CODES, 7],
   run,
 });
 
-function outputOf(context: Context, options: Options): Output {
-  const { dryRun, sync, wait } = options;
-  if (dryRun) return context.output([STEP, ACTION, NAME, SIZE], options);
-  if (!sync) return context.output([NAME, SIZE, STATE], options);
-  return wait
-    ? context.output(IMAGE_COLUMNS, { ...options, shown: SHOWN_FIELDS })
-    : submittedOutput(context, options);
-}
-
-async function run(context: Context, options: Options, files: readonly string[]): Promise<Result> {
-  const { sync, dryRun, partSize, parallel } = options;
+async function run(
+  context: Context,
+  options: PushOptions,
+  files: readonly string[],
+): Promise<Result> {
+  const { partSize, parallel } = options;
   const output = outputOf(context, options);
-  const { cwd } = context.io;
-  const distinct = new Map(files.map((file) => [identityOf(path.resolve(cwd, file)), file]));
-  const batch = new PackageBatch(context, [...distinct.values()], (file) => path.basename(file));
+  const distinct = withoutRepeats(files, context.io.cwd);
+  const batch = new PackageBatch(context, distinct, (file) => path.basename(file));
   const packages = await checkPackages(context, batch);
   if (packages.length === 0) return { error: batch.error({}) };
   // The service and the storage may refuse; both should do so before an upload that takes long.
-  if (sync) await context.session();
-  const opened = await openUploadStorage(context, { partSize, parallel }, true);
-  const { storage, files: storageFiles } = opened;
-  const pushAlone = (assertHeld: AssertHeld) => {
-    const job = { output, batch, packages, storage, storageFiles, assertHeld };
-    return pushChecked(context, job, options);
+  if (options.sync) await context.session();
+  const mayAsk = true;
+  const opened = await openUploadStorage(context, { partSize, parallel }, mayAsk);
+  const pushAlone = async (assertHeld: AssertHeld) => {
+    const prepared = await preparePush({ context, options, output, batch }, opened, assertHeld);
+    return pushPackages(prepared, packages);
   };
-  const pushing = dryRun
+  const { storage } = opened;
+  const pushing = options.dryRun
     ? pushAlone(() => {})
-    : onePushAtATime(context, storage.address, storageFiles.mutex, options.waitTimeout, pushAlone);
+    : afterOthers(context, storage.address, opened.files.mutex, options.waitTimeout, pushAlone);
   return pushing.finally(() => storage.close());
 }
 
-/** Runs the action after other pushes of this machine to the storage. @throws ImgctlError locked */
-async function onePushAtATime(
+/**
+ * Runs the action after other pushes of this machine to the storage.
+ * @param patience milliseconds. @throws ImgctlError locked: another push takes longer
+ */
+async function afterOthers(
   { io, tell }: Context,
   address: string,
   mutex: string | undefined,

@@ -1,170 +1,64 @@
 // Syncs what a push has uploaded, and shows the images and the summary.
 
 import type { SyncRequest } from '../../../api/sync-requests.ts';
-import type { Parsed } from '../../../cli/option-values.ts';
 import type { Result } from '../../../cli/result.ts';
-import type { Context } from '../../../context.ts';
 import { errorReason, ImgctlError } from '../../../errors.ts';
 import type { Row } from '../../../output/columns.ts';
-import type { Output } from '../../../output/output.ts';
-import { isSent, isSkipped } from '../../../upload/actions.ts';
-import type { PlannedPackage, Transfer } from '../../../upload/plan.ts';
-import { follow, type POLL_OPTIONS } from '../sync/follow.ts';
+import type { PlannedPackage } from '../../../upload/plan.ts';
+import { follow } from '../sync/follow.ts';
 import { describeProblems, failureOf, hasErrorOf, reportProblems } from '../sync/problems.ts';
 import { submit, submittedResult, wasSubmitted } from '../sync/sync.ts';
-import { doubtsOf, imageChange, judge, summaryOf } from './image-changes.ts';
-import type { syncedMark } from './synced-mark.ts';
+import { doubtsOf, imageChanges, judge, summaryOf } from './image-changes.ts';
+import { needsSync, reportUnsynced, wasSkipped, withoutSkipped } from './needs-sync.ts';
+import type { Push } from './prepare.ts';
 
-export interface SyncOptions extends Parsed<typeof POLL_OPTIONS> {
-  readonly wait: boolean;
-  readonly strict?: boolean;
-  readonly syncIfSent?: boolean;
-}
-
-/** Milliseconds: the list of own images may be late after a sync. */
-const MAX_DELAY = 10_000;
-const PAUSE = 1_000;
-
-/** What a push knows before it uploads, and what a sync needs of it. */
-export interface PushState {
-  /** The user's images before the push. */
-  readonly before: readonly Row[];
-  readonly transfer: Transfer;
-  readonly mark: ReturnType<typeof syncedMark>;
-}
+type Packages = readonly PlannedPackage[];
 
 /**
  * Submits one sync for all packages if it is needed, and follows it.
- * @param packages those that the storage has as a whole, and those that were skipped
- * @returns their images, the summary, and the error if the sync failed
+ * @param complete the packages that the storage has as a whole, and those that were skipped
  * @throws ImgctlError if nothing was submitted, or nobody knows how the sync ended
  */
-export async function syncPushed(
-  context: Context,
-  output: Output,
-  packages: readonly PlannedPackage[],
-  state: PushState,
-  options: SyncOptions,
-): Promise<Result> {
-  const { tell } = context;
-  const { before, transfer, mark } = state;
-  const { wait, strict = false } = options;
-  const toSync = withoutSkipped(packages);
-  if (!needsSync(packages, state, options)) {
-    const success =
-      toSync.length === 0
-        ? { message: summaryOf(packages, before, []), elsewhere: null }
-        : { message: 'Nothing was uploaded, no sync was submitted' };
-    const afterwards = () => tell({ kind: 'success', ...success });
-    const rows = wait ? imagesOf(toSync, before) : [];
-    return { output, rows, isOne: !wait, afterwards };
+export async function syncPushed(push: Push, complete: Packages): Promise<Result> {
+  const { context, options, output, mark, transfer } = push;
+  if (!needsSync(push, complete)) return nothingToSync(push, complete);
+  const packages = withoutSkipped(complete);
+  if (!options.wait) {
+    return submittedResult(context, output, await submitUnchanged(push, packages));
   }
-  if (wait) await rememberSync(context, mark.begin(transfer.assertHeld), options);
-  const submitted = await submitUnchanged(context, toSync, transfer);
-  if (!wait) return submittedResult(context, output, submitted);
-  const request = await follow(context, { id: submitted.id, age: 0 }, options);
-  const rules = { files: toSync.flatMap((each) => each.files.map(({ name }) => name)), strict };
-  reportProblems(context, request, rules);
-  const failure = failureOf(request, rules);
-  if (request.state === 'failed') return { error: failure };
-  const after = await listWhenDone(context, toSync, before, request);
-  const doubts = doubtsOf(toSync, before, after, request, transfer.storage.address);
-  if (doubts.length === 0 && request.errors?.length === 0)
-    await rememberSync(context, mark.complete(transfer.assertHeld), options);
-  const { error, warnings } = judge(doubts, failure, strict);
-  const afterwards = () => {
-    for (const { message, hint } of warnings) tell({ kind: 'warning', message, hint });
-    if (error) return;
-    const summary = summaryOf(packages, before, after);
-    reportSynced(context, request, summary, warnings.length > 0);
-  };
-  return {
-    output,
-    rows: imagesOf(toSync, after),
-    afterwards,
-    error,
-    done: wasSubmitted(submitted.id),
-  };
+  await rememberSync(push, () => mark.begin(transfer.assertHeld));
+  const { id } = await submitUnchanged(push, packages);
+  const request = await follow(context, { id, age: 0 }, options);
+  const result = await resultOf(push, complete, request);
+  return { ...result, done: wasSubmitted(id) };
 }
 
-/**
- * False if all packages are skipped. With --sync-if-sent also if nothing was sent since the last
- * good sync, and the user has an image of each package.
- */
-export function needsSync(
-  packages: readonly PlannedPackage[],
-  { mark, before }: PushState,
-  { syncIfSent = false }: SyncOptions,
-): boolean {
-  const toSync = withoutSkipped(packages);
-  const isDone = (each: PlannedPackage) =>
-    !each.files.some(isSent) && before.some(({ name }) => name === each.name);
-  const isSynced = toSync.every(isDone) && mark.isThere();
-  return toSync.length > 0 && !(syncIfSent && isSynced);
-}
-
-function withoutSkipped(packages: readonly PlannedPackage[]): readonly PlannedPackage[] {
-  return packages.filter(({ files }) => !files.some(isSkipped));
-}
-
-function imagesOf(packages: readonly PlannedPackage[], images: readonly Row[]): readonly Row[] {
-  const names = packages.map(({ name }) => name);
-  return images.filter(({ name }) => names.includes(String(name)));
-}
-
-async function rememberSync(
-  { tell }: Context,
-  writing: Promise<void>,
-  { syncIfSent }: SyncOptions,
-): Promise<void> {
-  await writing.catch((cause: unknown) => {
-    // The next push submits a sync that is not needed.
-    const message = `cannot remember this sync: ${errorReason(cause)}`;
-    if (syncIfSent) tell({ kind: 'warning', message });
-  });
-}
-
-function reportSynced(
-  { tell }: Context,
-  request: SyncRequest,
-  summary: string,
-  isDoubtful: boolean,
-): void {
-  const problems = describeProblems(request);
-  const hasWarnings = problems !== undefined || isDoubtful;
-  const how = problems ? `sync ${request.id} succeeded with ${problems}: ` : '';
-  tell({ kind: 'success', message: `${how}${summary}`, elsewhere: null, hasWarnings });
+/** Returns the images as they are, if a push waits for them. */
+function nothingToSync({ context, options, output, before }: Push, complete: Packages): Result {
+  const success = complete.every(wasSkipped)
+    ? { message: summaryOf(imageChanges(complete, before, before)), elsewhere: null }
+    : { message: 'Nothing was uploaded, no sync was submitted' };
+  const afterwards = () => context.tell({ kind: 'success', ...success });
+  const rows = options.wait ? imagesOf(withoutSkipped(complete), before) : [];
+  return { output, rows, isOne: !options.wait, afterwards };
 }
 
 /** Submits a sync of what the storage still has. If it fails, reports what stays unsynced. */
-async function submitUnchanged(
-  context: Context,
-  packages: readonly PlannedPackage[],
-  transfer: Transfer,
-) {
+async function submitUnchanged(push: Push, packages: Packages) {
   try {
-    await requireUnchanged(context, packages, transfer);
-    return await submit(context);
+    await requireUnchanged(push, packages);
+    return await submit(push.context);
   } catch (error) {
     const mayBeSubmitted = error instanceof ImgctlError && error.facts?.kind === 'sync-unknown';
-    if (!mayBeSubmitted) reportUnsynced(context, packages);
+    if (!mayBeSubmitted) reportUnsynced(push.context, packages);
     throw error;
   }
 }
 
-export function reportUnsynced({ tell }: Context, packages: readonly PlannedPackage[]): void {
-  const uploaded = packages.filter(({ files }) => files.some(isSent));
-  const names = uploaded.map(({ name }) => name).join(', ');
-  if (names) tell({ kind: 'failure', message: `uploaded, but not synced: ${names}` });
-}
-
 /** @throws ImgctlError conflict: the storage has another file than this push compared or sent */
-async function requireUnchanged(
-  { tell }: Context,
-  packages: readonly PlannedPackage[],
-  transfer: Transfer,
-): Promise<void> {
+async function requireUnchanged({ context, transfer }: Push, packages: Packages): Promise<void> {
   const { findChanged } = await import('../../../upload/transfer.ts');
+  const { tell } = context;
   const { address } = transfer.storage;
   const describe = () => `looking at the files in ${address} before the sync`;
   tell({ kind: 'begin' });
@@ -176,37 +70,81 @@ async function requireUnchanged(
   throw new ImgctlError('conflict', message, { facts: advice });
 }
 
+/** Decides what a sync that has finished means for the push, and shows the images. */
+async function resultOf(push: Push, complete: Packages, request: SyncRequest): Promise<Result> {
+  const { context, options, output, before, mark, transfer } = push;
+  const { strict = false } = options;
+  const synced = withoutSkipped(complete);
+  const files = synced.flatMap((each) => each.files.map(({ name }) => name));
+  reportProblems(context, request, { files, strict });
+  const failure = failureOf(request, { files, strict });
+  if (request.state === 'failed') return { error: failure };
+  const after = await listWhenDone(push, synced, request);
+  const changes = imageChanges(complete, before, after);
+  const doubts = doubtsOf(changes, request, transfer.storage.address);
+  const isCertain = doubts.length === 0 && request.errors?.length === 0;
+  if (isCertain) await rememberSync(push, () => mark.complete(transfer.assertHeld));
+  const { error, warnings } = judge(doubts, failure, strict);
+  const afterwards = () => {
+    for (const { message, hint } of warnings) context.tell({ kind: 'warning', message, hint });
+    if (error) return;
+    const problems = describeProblems(request);
+    const hasWarnings = problems !== undefined || warnings.length > 0;
+    const how = problems ? `sync ${request.id} succeeded with ${problems}: ` : '';
+    const message = `${how}${summaryOf(changes)}`;
+    context.tell({ kind: 'success', message, elsewhere: null, hasWarnings });
+  };
+  return { output, rows: imagesOf(synced, after), afterwards, error };
+}
+
+/** @param write if it fails, the next push submits a sync that is not needed */
+async function rememberSync({ context, options }: Push, write: () => Promise<void>): Promise<void> {
+  await write().catch((cause: unknown) => {
+    const message = `cannot remember this sync: ${errorReason(cause)}`;
+    if (options.syncIfSent) context.tell({ kind: 'warning', message });
+  });
+}
+
+function imagesOf(packages: Packages, images: readonly Row[]): readonly Row[] {
+  const names = packages.map(({ name }) => name);
+  return images.filter(({ name }) => names.includes(String(name)));
+}
+
+/** Milliseconds: the list of own images may be late after a sync. */
+const MAX_DELAY = 10_000;
+const PAUSE = 1_000;
+
 /** Returns the user's images, also if the list shows some seconds late what the sync has done. */
 async function listWhenDone(
-  context: Context,
-  packages: readonly PlannedPackage[],
-  before: readonly Row[],
+  { context, before }: Push,
+  packages: Packages,
   request: SyncRequest,
 ): Promise<readonly Row[]> {
   const { io, tell } = context;
   const { client } = await context.session();
-  const withoutErrors = packages.filter(({ files }) => !hasErrorOf(request, files));
-  const isAwaited = (each: PlannedPackage, images: readonly Row[]) =>
-    ['missing', 'stale'].includes(imageChange(each, before, images));
+  // What an error is about will not change.
+  const awaited = packages.filter(({ files }) => !hasErrorOf(request, files));
+  const isDone = (images: readonly Row[]) => {
+    const changes = [...imageChanges(awaited, before, images).values()];
+    return !changes.includes('missing') && !changes.includes('stale');
+  };
   tell({ kind: 'begin' });
   const started = io.elapsed();
   try {
     for (;;) {
       const { images } = await client.listUserImages();
-      const isDone = !withoutErrors.some((each) => isAwaited(each, images));
-      if (isDone || io.elapsed() - started >= MAX_DELAY) return images;
+      if (isDone(images) || io.elapsed() - started >= MAX_DELAY) return images;
       const describe = () => 'waiting until the list of your images has changed';
       tell({ kind: 'progress', text: '', describe });
       await io.sleep(PAUSE, io.signal);
     }
   } catch (error) {
     if (!(error instanceof ImgctlError)) throw error;
-    const { message } = error;
     const succeeded = `sync ${request.id} succeeded`;
-    const isInterrupt = io.signal.aborted;
-    throw error.with({
-      message: isInterrupt ? `${message}; ${succeeded}` : `${succeeded}, but ${message}`,
-    });
+    const message = io.signal.aborted
+      ? `${error.message}; ${succeeded}`
+      : `${succeeded}, but ${error.message}`;
+    throw error.with({ message });
   } finally {
     await tell({ kind: 'end' });
   }

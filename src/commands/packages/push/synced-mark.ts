@@ -9,49 +9,66 @@ import { keyedFile } from '../../../files/paths.ts';
 const NAME = 'synced';
 const MARKS = new RegExp(`^${NAME}\\.[0-9a-f]{16}\\.json$`);
 
-/**
- * @param directory without one, the mark is never there
- * @param key the storage, the service, and the users of both
- */
-export function syncedMark(
-  directory: string | undefined,
-  key: readonly string[],
-  uid: number | undefined,
-) {
-  const file = directory && keyedFile(directory, NAME, key);
-  const text = `${JSON.stringify(key)}\n`;
-  const pending = `${JSON.stringify({ pending: key })}\n`;
-  const has = (content: string) =>
-    file !== undefined && tryOr(() => readOwnFile(file, undefined, uid) === content, false);
-  return {
-    isThere: () => has(text),
-    /**
-     * Removes the mark before a file becomes visible, and those of all other storages: one storage
-     * may have several addresses.
-     * @throws ImgctlError failed: a later push would trust it
-     */
-    remove() {
-      if (directory === undefined) return;
-      const names = tryOr(() => fs.readdirSync(directory), []).filter((name) => MARKS.test(name));
-      for (const mark of names.map((name) => path.join(directory, name))) {
-        try {
-          fs.rmSync(mark, { force: true });
-        } catch (cause) {
-          const message = `cannot remove ${mark}: ${errorReason(cause)}`;
-          const advice = 'remove it: a later push --sync-if-sent would skip the sync';
-          throw new ImgctlError('failed', message, { facts: advice, cause });
-        }
+export class SyncedMark {
+  readonly #directory: string | undefined;
+  readonly #file: string | undefined;
+  readonly #whole: string;
+  /** What the file holds between the submit of a sync and its success. */
+  readonly #pending: string;
+  readonly #uid: number | undefined;
+
+  /**
+   * @param directory without one, the mark is never there
+   * @param key the storage, the service, and the users of both
+   */
+  constructor(directory: string | undefined, key: readonly string[], uid: number | undefined) {
+    this.#directory = directory;
+    this.#file = directory && keyedFile(directory, NAME, key);
+    this.#whole = `${JSON.stringify(key)}\n`;
+    this.#pending = `${JSON.stringify({ pending: key })}\n`;
+    this.#uid = uid;
+  }
+
+  isThere(): boolean {
+    return this.#holds(this.#whole);
+  }
+
+  #holds(text: string): boolean {
+    const file = this.#file;
+    if (file === undefined) return false;
+    return tryOr(() => readOwnFile(file, undefined, this.#uid) === text, false);
+  }
+
+  /**
+   * Removes the mark before a file becomes visible, and those of all other storages: one storage
+   * may have several addresses.
+   * @throws ImgctlError failed: a later push would trust it
+   */
+  remove(): void {
+    const directory = this.#directory;
+    if (directory === undefined) return;
+    const names = tryOr(() => fs.readdirSync(directory), []).filter((name) => MARKS.test(name));
+    for (const mark of names.map((name) => path.join(directory, name))) {
+      try {
+        fs.rmSync(mark, { force: true });
+      } catch (cause) {
+        const message = `cannot remove ${mark}: ${errorReason(cause)}`;
+        const advice = 'remove it: a later push --sync-if-sent would skip the sync';
+        throw new ImgctlError('failed', message, { facts: advice, cause });
       }
-    },
-    /** Writes a pending mark before a submit. @throws an error with the reason */
-    async begin(assertHeld: AssertHeld) {
-      if (file === undefined) throw new Error('no home directory');
-      await replaceFile(file, pending, { assertHeld });
-    },
-    /** Makes a pending mark whole after a sync without errors. @throws an error with the reason */
-    async complete(assertHeld: AssertHeld) {
-      // Otherwise, a push to another address of the storage made a file visible meanwhile.
-      if (file !== undefined && has(pending)) await replaceFile(file, text, { assertHeld });
-    },
-  };
+    }
+  }
+
+  /** Writes a pending mark before a submit. @throws an error with the reason */
+  async begin(assertHeld: AssertHeld): Promise<void> {
+    if (this.#file === undefined) throw new Error('no home directory');
+    await replaceFile(this.#file, this.#pending, { assertHeld });
+  }
+
+  /** Makes a pending mark whole after a sync without errors. @throws an error with the reason */
+  async complete(assertHeld: AssertHeld): Promise<void> {
+    // Otherwise, a push to another address of the storage made a file visible meanwhile.
+    if (this.#file !== undefined && this.#holds(this.#pending))
+      await replaceFile(this.#file, this.#whole, { assertHeld });
+  }
 }

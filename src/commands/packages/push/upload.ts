@@ -2,10 +2,11 @@
 
 import type { Context } from '../../../context.ts';
 import { attempt, hasCode } from '../../../errors.ts';
-import { isSent, isSkipped } from '../../../upload/actions.ts';
-import type { PlannedFile, PlannedPackage, Transfer, UploadPackage } from '../../../upload/plan.ts';
+import { isSent } from '../../../upload/actions.ts';
+import type { PlannedFile, PlannedPackage, UploadPackage } from '../../../upload/plan.ts';
 import { describeBytes, describeRate } from '../../../words.ts';
-import type { PackageBatch } from '../package-batch.ts';
+import { wasSent, wasSkipped } from './needs-sync.ts';
+import type { Push } from './prepare.ts';
 
 /** What became of the packages of a push. */
 export class UploadOutcome {
@@ -19,39 +20,46 @@ export class UploadOutcome {
   fatal: unknown;
 
   counts(uploaded = 'uploaded'): Record<string, number> {
-    const sent = this.complete.filter(({ files }) => files.some(isSent)).length;
-    const skipped = this.complete.filter(({ files }) => files.some(isSkipped)).length;
+    const sent = this.complete.filter(wasSent).length;
+    const skipped = this.complete.filter(wasSkipped).length;
     const unchanged = this.complete.length - sent - skipped;
     return { [uploaded]: sent, unchanged, skipped, 'not tried': this.untried };
   }
 }
 
 /** Compares the packages with the storage. What cannot be pushed fails. */
-export async function planWithProgress(
-  { tell }: Context,
-  batch: PackageBatch,
+export async function planAll(
+  { context, batch, transfer }: Push,
   packages: readonly UploadPackage[],
-  transfer: Transfer,
 ): Promise<PlannedPackage[]> {
   const { planPackages } = await import('../../../upload/plan.ts');
+  const { tell } = context;
   tell({ kind: 'begin' });
-  const planned = planPackages(packages, transfer, (name) => {
+  const planning = planPackages(packages, transfer, (name) => {
     const describe = () => `${name}: comparing with ${transfer.storage.address}`;
     tell({ kind: 'progress', text: '', describe });
   });
-  const plan = await planned.finally(() => tell({ kind: 'end' }));
+  const plan = await planning.finally(() => tell({ kind: 'end' }));
   for (const { name, error } of plan) if (error) batch.addFailure(name, error);
   return plan;
 }
 
-/** Uploads the packages that can be pushed; one that fails leaves the others alone. */
+/**
+ * Uploads the packages one by one. What becomes of each, by the first row that holds:
+ *
+ *     it failed in the plan                 | incomplete; its error was reported
+ *     something of it is sent to a full one | incomplete, not tried
+ *     it is uploaded                        | complete
+ *     an error of this package              | incomplete, failed; the next one is uploaded
+ *     storage-full                          | the same, and the storage is full
+ *     any other error                       | incomplete; no other is uploaded
+ */
 export async function uploadAll(
-  context: Context,
-  batch: PackageBatch,
+  push: Push,
   plan: readonly PlannedPackage[],
-  transfer: Transfer,
 ): Promise<UploadOutcome> {
   const { isOfPackage, withoutSent } = await import('../../../upload/plan.ts');
+  const { batch, transfer } = push;
   const { storage, dryRun } = transfer;
   const outcome = new UploadOutcome();
   // What cannot be removed now does no harm, and an error of the storage shows up below.
@@ -60,14 +68,17 @@ export async function uploadAll(
   for (const planned of plan) {
     // A file that several packages share is sent with the first of them.
     const each = withoutSent(planned, transfer);
-    const isLeftOut = isFull && each.files.some(isSent);
-    if (planned.error || isLeftOut) {
+    if (planned.error) {
       outcome.incomplete.set(each, undefined);
-      if (!planned.error) outcome.untried += 1;
+      continue;
+    }
+    if (isFull && wasSent(each)) {
+      outcome.incomplete.set(each, undefined);
+      outcome.untried += 1;
       continue;
     }
     try {
-      await transferWithProgress(context, each, transfer);
+      await upload(push, each);
       outcome.complete.push(each);
     } catch (error) {
       outcome.incomplete.set(each, error);
@@ -86,32 +97,34 @@ export async function uploadAll(
   return outcome;
 }
 
-async function transferWithProgress(
-  context: Context,
-  each: PlannedPackage,
-  transfer: Transfer,
-): Promise<void> {
+async function upload(push: Push, { files, ...each }: PlannedPackage): Promise<void> {
   const { transferPackage } = await import('../../../upload/transfer.ts');
-  const { io, tell } = context;
+  const { context, transfer } = push;
   const { storage, proofs, dryRun } = transfer;
-  tell({ kind: 'begin' });
-  const started = new Map<PlannedFile, { at: number; bytes: number }>();
-  const onProgress = (file: PlannedFile, bytes: number) => {
+  context.tell({ kind: 'begin' });
+  const transferring = transferPackage({ files, ...each }, transfer, bytesReporter(push));
+  await transferring.finally(() => context.tell({ kind: 'end' })).finally(proofs.save);
+  if (!dryRun) for (const file of files) reportFile(context, file, storage.address);
+}
+
+/** Returns what reports the bytes of a file that were read or sent. */
+function bytesReporter({ context, transfer }: Push) {
+  const { io, tell } = context;
+  const { dryRun } = transfer;
+  const firsts = new Map<PlannedFile, { at: number; bytes: number }>();
+  return (file: PlannedFile, bytes: number) => {
+    const { name, size } = file;
     // The first call has the bytes that the storage had before.
-    const start = started.get(file) ?? { at: io.elapsed(), bytes };
-    started.set(file, start);
-    const from = start.bytes === 0 ? '' : ` from ${describeBytes(start.bytes)}`;
-    const doing = isSent(file) && !dryRun ? `uploading${from}` : 'reading';
-    const text = `${file.name}: ${doing}`;
+    const first = firsts.get(file) ?? { at: io.elapsed(), bytes };
+    firsts.set(file, first);
+    const from = first.bytes === 0 ? '' : ` from ${describeBytes(first.bytes)}`;
+    const text = `${name}: ${isSent(file) && !dryRun ? `uploading${from}` : 'reading'}`;
     const describe = (stalled = 'waiting for the storage') => {
-      if (bytes === file.size && !dryRun) return `${file.name}: ${stalled}`;
-      return `${text} ${describeRate(bytes, file.size, io.elapsed() - start.at, start.bytes)}`;
+      if (bytes === size && !dryRun) return `${name}: ${stalled}`;
+      return `${text} ${describeRate(bytes, size, io.elapsed() - first.at, first.bytes)}`;
     };
     tell({ kind: 'progress', text: dryRun ? '' : text, describe });
   };
-  const transferred = transferPackage(each, transfer, onProgress);
-  await transferred.finally(() => tell({ kind: 'end' })).finally(proofs.save);
-  if (!dryRun) for (const file of each.files) reportFile(context, file, storage.address);
 }
 
 function reportFile({ tell }: Context, file: PlannedFile, address: string): void {

@@ -1,0 +1,47 @@
+// Which packages of a push are synced, and whether that needs a sync.
+
+import type { Context } from '../../../context.ts';
+import { isSent, isSkipped } from '../../../upload/actions.ts';
+import type { PlannedPackage } from '../../../upload/plan.ts';
+import type { Push } from './prepare.ts';
+
+/** True if a file of the package was sent, or would be without --dry-run. */
+export function wasSent({ files }: PlannedPackage): boolean {
+  return files.some(isSent);
+}
+
+/** True if the storage has another file of such a name, which --on-conflict skip leaves there. */
+export function wasSkipped({ files }: PlannedPackage): boolean {
+  return files.some(isSkipped);
+}
+
+export function withoutSkipped(packages: readonly PlannedPackage[]): readonly PlannedPackage[] {
+  return packages.filter((each) => !wasSkipped(each));
+}
+
+/**
+ * Decides whether a sync is submitted, by the first row that holds:
+ *
+ *     all packages were skipped                         | no
+ *     without --sync-if-sent                            | yes
+ *     a package was sent                                | yes
+ *     the user has no image of a package                | yes
+ *     nobody remembers that the last sync was a success | yes
+ *     otherwise                                         | no
+ */
+export function needsSync(
+  { options, before, mark }: Push,
+  complete: readonly PlannedPackage[],
+): boolean {
+  const packages = withoutSkipped(complete);
+  if (packages.length === 0) return false;
+  if (!options.syncIfSent || packages.some(wasSent)) return true;
+  const imageNames = before.map((image) => image.name);
+  return !packages.every(({ name }) => imageNames.includes(name)) || !mark.isThere();
+}
+
+export function reportUnsynced({ tell }: Context, packages: readonly PlannedPackage[]): void {
+  const names = packages.filter(wasSent).map(({ name }) => name);
+  const message = `uploaded, but not synced: ${names.join(', ')}`;
+  if (names.length > 0) tell({ kind: 'failure', message });
+}
