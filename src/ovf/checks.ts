@@ -2,8 +2,8 @@
 
 import { createHash } from 'node:crypto';
 import { type ByteCheck, readFileChunks } from '../chunks.ts';
-import { type Finding, type FindingCode, FindingList, shortRead } from './findings.ts';
-import type { PackageFile } from './package-file.ts';
+import { type Finding, type FindingCode, FindingList } from './findings.ts';
+import { type PackageFile, shortRead } from './package-file.ts';
 
 export interface CheckOptions {
   /** Warns about newer virtual hardware and rarely supported devices: 13 for vmx-13. */

@@ -13,7 +13,6 @@ import {
   type Report,
   required,
   takeId,
-  textLength,
   toBytes,
 } from './elements.ts';
 import { readSystem, type VirtualSystem } from './hardware.ts';
@@ -90,19 +89,32 @@ export async function readDescriptor(
   const { bytes: maxBytes } = DESCRIPTOR_LIMITS;
   const bytes = file && (await readWhole(file, findings, maxBytes, 'descriptor-too-large'));
   if (!file || !bytes) return null;
+  const report: Report = (code, { line }, message) =>
+    findings.add(code, `${file.name}:${line}`, message);
+  const root = parseRoot(bytes, report);
+  if (root === null) return null;
+  if (maxHardware !== undefined) checkHardware(root, maxHardware, report);
+  const envelope = readEnvelope(root, report);
+  if (textLength(envelope) <= maxBytes) return envelope;
+  report('xml-too-complex', root, 'repeated names take more than 16 MiB');
+  return null;
+}
+
+function parseRoot(bytes: Buffer, report: Report): XmlElement | null {
   try {
-    const root = parseXml(bytes, DESCRIPTOR_LIMITS);
-    const report: Report = (code, { line }, message) =>
-      findings.add(code, `${file.name}:${line}`, message);
-    if (maxHardware !== undefined) checkHardware(root, maxHardware, report);
-    const envelope = readEnvelope(root, report);
-    if (textLength(envelope) <= maxBytes) return envelope;
-    throw new XmlError('xml-too-complex', 'repeated names take more than 16 MiB', root.line);
+    return parseXml(bytes, DESCRIPTOR_LIMITS);
   } catch (thrown) {
     if (!(thrown instanceof XmlError)) throw thrown;
-    findings.add(thrown.code, `${file.name}:${thrown.line}`, thrown.message);
+    report(thrown.code, thrown, thrown.message);
     return null;
   }
+}
+
+/** Counts the characters of all texts in a value, as often as it repeats them. */
+function textLength(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null) return 0;
+  return Object.values(value).reduce<number>((sum, each) => sum + textLength(each), 0);
 }
 
 function readEnvelope(root: XmlElement, report: Report): Envelope | null {

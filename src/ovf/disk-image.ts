@@ -53,14 +53,17 @@ async function gunzipStart(file: PackageFile): Promise<Buffer> {
   return Buffer.alloc(0);
 }
 
-/** Returns the embedded descriptor; null if it is outside the file, or in gzip outside the head. */
+/**
+ * Returns the embedded descriptor; null if there is none, or it is outside the file, or in gzip
+ * outside the head.
+ */
 async function readText(
   { textStart, textEnd }: SparseHeader,
   head: Buffer,
   file: PackageFile,
   isGzip: boolean,
 ): Promise<string | null> {
-  if (textEnd > (isGzip ? head.length : file.size)) return null;
+  if (textEnd === 0 || textEnd > (isGzip ? head.length : file.size)) return null;
   const length = Math.min(textEnd - textStart, HEAD_SIZE);
   const bytes = isGzip
     ? head.subarray(textStart, textEnd)

@@ -32,9 +32,8 @@ export async function checkDisks(
     if (disk || isVmdk) needs.set(href, { disk, need: await findNeed(image), text, report });
     if (disk && !isVmdk && files.every(({ size }) => size === 0))
       report('size-mismatch', 'a disk of 0 bytes');
-    const vmdk = isVmdk ? await checkVmdk(image, report, signal) : null;
-    if (vmdk?.kind === 'broken') report(vmdk.code, vmdk.message);
-    const how = packedOf(image, vmdk?.kind === 'packed' ? vmdk.grains : null);
+    const grains = isVmdk ? await checkVmdk(image, report, signal) : null;
+    const how = packedOf(image, grains);
     if (files.length === 1 && how) packed.set(file, how);
   }
   checkParents(disks, needs);

@@ -3,7 +3,8 @@
 import type { XmlElement } from '../xml.ts';
 import type { FindingCode } from './findings.ts';
 
-export type Report = (code: FindingCode, element: XmlElement, message: string) => void;
+/** Adds a finding at a line of the descriptor. */
+export type Report = (code: FindingCode, place: Pick<XmlElement, 'line'>, message: string) => void;
 
 /** Differs from the standard's in the last slash. */
 const OVIRT = 'http://schemas.dmtf.org/ovf/envelope/1/';
@@ -78,7 +79,7 @@ export function findSystems(
 /** Returns what VirtualSystemType lists: `vmx-13 vmx-14`. */
 export function familiesOf(section: XmlElement): string[] {
   const [system] = childrenOf(section, 'System');
-  return (system && settingOf(system, 'VirtualSystemType'))?.split(/[\s,]+/) ?? [];
+  return (system && settingOf(system, 'VirtualSystemType'))?.split(/[\s,]+/).filter(Boolean) ?? [];
 }
 
 /** Names of settings in OVF 0.9. */
@@ -141,13 +142,6 @@ function trimmed(element: XmlElement | undefined): string | null {
   return element?.text.trim() || null;
 }
 
-/** Counts the characters of all texts in a value, as often as it repeats them. */
-export function textLength(value: unknown): number {
-  if (typeof value === 'string') return value.length;
-  if (typeof value !== 'object' || value === null) return 0;
-  return Object.values(value).reduce<number>((sum, each) => sum + textLength(each), 0);
-}
-
 /** Returns a quantity in bytes; null, and a finding, if its unit is unknown or it is too large. */
 export function toBytes(
   quantity: number | null,
@@ -167,7 +161,7 @@ export function toBytes(
 
 const PREFIXES = ['', 'k', 'm', 'g', 't', 'p'];
 /** `B`, `GB`, `MiB` */
-const SYMBOL = /^([kmgtp]?)i?b$/;
+const SYMBOL = /^(|[kmgtp]i?)b$/;
 /** `byte`, `MegaBytes` */
 const WORD = /^(|kilo|mega|giga|tera|peta)bytes?$/;
 /** `2^20`, `1024` */

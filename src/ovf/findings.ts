@@ -1,7 +1,5 @@
 // The codes of all findings that a package can have, and the list that collects findings.
 
-import { counted } from '../words.ts';
-
 /** These make a package invalid. Codes are stable: scripts compare them. */
 // biome-ignore format: one list, in the order of the checks
 const ERRORS = [
@@ -71,11 +69,6 @@ export class FindingList {
     }
     return findings;
   }
-}
-
-/** Returns what is wrong with a file of which only these bytes were there to read, or null. */
-export function shortRead(read: number, size: number): string | null {
-  return read < size ? `ends after ${read} of ${counted(size, 'byte')}` : null;
 }
 
 function findingOf(code: FindingCode, place: string, message: string): Finding {

@@ -15,7 +15,7 @@ export interface GrainLayout {
   readonly header: SparseHeader;
   /** The bytes of the header, which a footer repeats. */
   readonly head: Buffer;
-  /** The first sector that may be a grain or a marker. */
+  /** The first sector of the file that may be a grain or a marker. */
   readonly start: number;
   /** Of the grain tables; null if they cannot be read before. */
   readonly sum: GrainSum | null;
@@ -24,13 +24,22 @@ export interface GrainLayout {
 /** Adds up which grain is where, in any order: the tables and the grains must have the same sum. */
 export class GrainSum {
   count = 0;
+  /** The first sector of the file with a grain; Infinity without a grain. */
   first = Number.POSITIVE_INFINITY;
+  /** The last sector of the file where a grain begins; 0 without a grain. */
+  last = 0;
+  /** The number of that grain on the disk. */
+  lastGrain = 0;
   #sum = 0n;
 
-  add(grain: number, sector: number): void {
+  add(grain: number, fileSector: number): void {
     this.count += 1;
-    this.first = Math.min(this.first, sector);
-    this.#sum += BigInt(grain + 1) * BigInt(sector);
+    this.first = Math.min(this.first, fileSector);
+    if (fileSector > this.last) {
+      this.last = fileSector;
+      this.lastGrain = grain;
+    }
+    this.#sum += BigInt(grain + 1) * BigInt(fileSector);
   }
 
   equals(other: GrainSum): boolean {
@@ -38,41 +47,46 @@ export class GrainSum {
   }
 }
 
-/** The next bytes of the file, until the room is full. */
-interface Request {
-  readonly room: Buffer;
-  /** What is wrong if the file ends before; null if it may. */
-  readonly ifEnded: string | null;
+/** What the parser wants to read next. */
+interface Wanted {
+  /** To be filled with the next bytes of the file. */
+  readonly buffer: Buffer;
+  /** What is wrong if the file ends before it is full; null if the file may end there. */
+  readonly ifFileEnds: string | null;
 }
 
-/** Reads a stream-optimised disk: fills the room of each request with the bytes as they come. */
+/**
+ * Reads a stream-optimised disk. The bytes come in chunks of any size, so the control is inverted:
+ * readParts is the parser, which yields a buffer when it needs bytes, and goes on when this class
+ * has filled the buffer from the chunks.
+ */
 export class GrainReader implements ByteCheck {
-  readonly #requests: Generator<Request, string>;
-  /** The request that is filled, or what is wrong. */
-  #step: IteratorResult<Request, string>;
+  readonly #parser: Generator<Wanted, string>;
+  /** The buffer that is being filled, or what is wrong. */
+  #step: IteratorResult<Wanted, string>;
   #filled = 0;
 
   constructor(layout: GrainLayout, maxBytes: number) {
-    this.#requests = readParts(layout, maxBytes);
-    this.#step = this.#requests.next();
+    this.#parser = readParts(layout, maxBytes);
+    this.#step = this.#parser.next();
   }
 
   update(chunk: Buffer): void {
     for (let at = 0; !this.#step.done && at < chunk.length; ) {
-      const { room } = this.#step.value;
-      const copied = chunk.copy(room, this.#filled, at);
+      const { buffer } = this.#step.value;
+      const copied = chunk.copy(buffer, this.#filled, at);
       at += copied;
       this.#filled += copied;
-      if (this.#filled < room.length) return;
+      if (this.#filled < buffer.length) return;
       this.#filled = 0;
-      this.#step = this.#requests.next();
+      this.#step = this.#parser.next();
     }
   }
 
   end(): string | null {
     // The last sector need not be whole.
     this.update(Buffer.alloc(Math.ceil(this.#filled / SECTOR) * SECTOR - this.#filled));
-    return this.#step.done ? this.#step.value : this.#step.value.ifEnded;
+    return this.#step.done ? this.#step.value : this.#step.value.ifFileEnds;
   }
 }
 
@@ -86,9 +100,9 @@ const PROGRESS = 4;
 interface Grain {
   readonly kind: 'grain';
   /** Sectors that it takes in the file. */
-  readonly sectors: number;
+  readonly fileSectors: number;
   /** Its first sector on the disk. */
-  readonly first: number;
+  readonly diskSector: number;
   /** Bytes that it unpacks to. */
   readonly bytes: number;
 }
@@ -96,7 +110,7 @@ interface Grain {
 interface Marker {
   readonly kind: 'marker';
   /** Sectors that it takes in the file, with its content. */
-  readonly sectors: number;
+  readonly fileSectors: number;
   readonly type: number;
 }
 
@@ -104,7 +118,7 @@ interface Marker {
 type Last = 'footer' | 'end' | 'other';
 
 /**
- * Yields what it needs to read, and returns what is wrong. Behind header and descriptor are parts,
+ * Yields what it wants to read, and returns what is wrong. Behind header and descriptor are parts,
  * which begin at a sector:
  *
  *     grain   its first sector on the disk (8 bytes), its length, not 0 (4), its packed data
@@ -112,37 +126,38 @@ type Last = 'footer' | 'end' | 'other';
  *
  * If only a footer says where the grain directory is, the last parts are FOOTER and END_OF_STREAM.
  */
-function* readParts(layout: GrainLayout, maxBytes: number): Generator<Request, string> {
+function* readParts(layout: GrainLayout, maxBytes: number): Generator<Wanted, string> {
   const { header, start } = layout;
   const seen = new GrainSum();
   let last: Last = 'other';
   let unpacked = 0;
-  /** The sector where the part begins. */
-  let place = start;
+  /** Where the part begins in the file. */
+  let fileSector = start;
   yield* skip(start, 'ends before its grains');
-  const sector = Buffer.alloc(SECTOR);
+  /** The bytes of the first sector of the part. */
+  const firstSector = Buffer.alloc(SECTOR);
   for (;;) {
-    yield { room: sector, ifEnded: endProblem(layout, last, seen) };
-    const isGrain = sector.readUInt32LE(8) > 0;
+    yield { buffer: firstSector, ifFileEnds: endProblem(layout, last, seen) };
+    const isGrain = firstSector.readUInt32LE(8) > 0;
     const part = isGrain
-      ? yield* readGrain(sector, place, header)
-      : yield* readMarker(sector, place, layout);
+      ? yield* readGrain(firstSector, fileSector, header)
+      : yield* readMarker(firstSector, fileSector, layout);
     if (typeof part === 'string') return part;
     if (part.kind === 'grain') {
       unpacked += part.bytes;
       if (unpacked > maxBytes) return `unpacks to more than ${maxBytes} bytes`;
-      seen.add(part.first / header.grainSize, place);
+      seen.add(part.diskSector / header.grainSize, fileSector);
     }
     last = lastAfter(part, last);
-    place += part.sectors;
+    fileSector += part.fileSectors;
   }
 }
 
 /** Returns the last of the sectors. */
-function* skip(sectors: number, ifEnded: string): Generator<Request, Buffer> {
-  const request = { room: Buffer.alloc(SECTOR), ifEnded };
-  for (let skipped = 0; skipped < sectors; skipped += 1) yield request;
-  return request.room;
+function* skip(sectors: number, ifFileEnds: string): Generator<Wanted, Buffer> {
+  const wanted = { buffer: Buffer.alloc(SECTOR), ifFileEnds };
+  for (let skipped = 0; skipped < sectors; skipped += 1) yield wanted;
+  return wanted.buffer;
 }
 
 /** Returns what is wrong if the file ends behind these parts. */
@@ -158,57 +173,69 @@ function lastAfter(part: Grain | Marker, before: Last): Last {
   return part.type === END_OF_STREAM && before === 'footer' ? 'end' : 'other';
 }
 
-/** @param sector the first of the grain */
+/** Reads the rest of a grain, and unpacks it. Returns what is wrong as a text. */
 function* readGrain(
-  sector: Buffer,
-  place: number,
+  firstSector: Buffer,
+  fileSector: number,
   { capacity, grainSize }: SparseHeader,
-): Generator<Request, Grain | string> {
+): Generator<Wanted, Grain | string> {
   const grainBytes = grainSize * SECTOR;
-  const first = Number(sector.readBigUInt64LE(0));
-  const length = sector.readUInt32LE(8);
-  if (length > 2 * grainBytes || first % grainSize !== 0 || first >= capacity)
-    return `invalid grain at sector ${place}: ${length} bytes for sector ${first} of ${capacity}`;
-  const sectors = Math.ceil((GRAIN_MARKER + length) / SECTOR);
-  const whole = Buffer.allocUnsafe(sectors * SECTOR);
-  sector.copy(whole);
-  if (sectors > 1)
-    yield { room: whole.subarray(SECTOR), ifEnded: `ends inside the grain at sector ${place}` };
+  const diskSector = Number(firstSector.readBigUInt64LE(0));
+  const length = firstSector.readUInt32LE(8);
+  if (length > 2 * grainBytes || diskSector % grainSize !== 0 || diskSector >= capacity) {
+    const what = `${length} bytes for sector ${diskSector} of ${capacity}`;
+    return `invalid grain at sector ${fileSector}: ${what}`;
+  }
+  const fileSectors = Math.ceil((GRAIN_MARKER + length) / SECTOR);
+  const whole = Buffer.allocUnsafe(fileSectors * SECTOR);
+  firstSector.copy(whole);
+  if (fileSectors > 1) {
+    const ifFileEnds = `ends inside the grain at sector ${fileSector}`;
+    yield { buffer: whole.subarray(SECTOR), ifFileEnds };
+  }
   const bytes = inflateGrain(whole.subarray(GRAIN_MARKER, GRAIN_MARKER + length), grainBytes);
-  if (typeof bytes === 'string') return `damaged grain at sector ${place}: ${bytes}`;
+  if (typeof bytes === 'string') return `damaged grain at sector ${fileSector}: ${bytes}`;
   // The last grain of the disk may be a part of one.
-  if (bytes < Math.min(grainSize, capacity - first) * SECTOR)
-    return `damaged grain at sector ${place}: unpacks to ${bytes} bytes`;
-  return { kind: 'grain', sectors, first, bytes };
+  if (bytes < Math.min(grainSize, capacity - diskSector) * SECTOR)
+    return `damaged grain at sector ${fileSector}: unpacks to ${bytes} bytes`;
+  return { kind: 'grain', fileSectors, diskSector, bytes };
 }
 
-/** @param sector the one in front of the content of the marker */
+/** Reads the content of a marker, which begins behind its first sector. */
 function* readMarker(
-  sector: Buffer,
-  place: number,
+  firstSector: Buffer,
+  fileSector: number,
   layout: GrainLayout,
-): Generator<Request, Marker | string> {
-  const announced = Number(sector.readBigUInt64LE(0));
-  const type = sector.readUInt32LE(12);
+): Generator<Wanted, Marker | string> {
+  const announced = Number(firstSector.readBigUInt64LE(0));
+  const type = firstSector.readUInt32LE(12);
   const sectors = contentSectors(type, layout.header);
   // Some programs announce no content of a footer.
   if (sectors === null || (sectors !== announced && type !== FOOTER))
-    return `unknown marker at sector ${place}`;
-  const lastSector = yield* skip(sectors, `ends after the marker at sector ${place}`);
+    return `unknown marker at sector ${fileSector}`;
+  const lastSector = yield* skip(sectors, `ends after the marker at sector ${fileSector}`);
   const isNeeded = type === FOOTER && layout.header.grainDirectory === 'in footer';
   if (isNeeded && !repeatsHeader(lastSector, layout.head)) return OTHER_FOOTER;
-  return { kind: 'marker', sectors: 1 + sectors, type };
+  return { kind: 'marker', fileSectors: 1 + sectors, type };
 }
 
 /** Returns the sectors of content of a marker, or null if its type is unknown. */
 function contentSectors(type: number, header: SparseHeader): number | null {
   const { capacity, grainSize, tableEntries } = header;
   const sectorsOf = (entries: number) => Math.ceil((entries * 4) / SECTOR);
-  if (type === END_OF_STREAM || type === PROGRESS) return 0;
-  if (type === FOOTER) return 1;
-  if (type === GRAIN_TABLE) return sectorsOf(tableEntries);
-  if (type !== GRAIN_DIRECTORY) return null;
-  return sectorsOf(Math.ceil(capacity / grainSize / tableEntries));
+  switch (type) {
+    case END_OF_STREAM:
+    case PROGRESS:
+      return 0;
+    case FOOTER:
+      return 1;
+    case GRAIN_TABLE:
+      return sectorsOf(tableEntries);
+    case GRAIN_DIRECTORY:
+      return sectorsOf(Math.ceil(capacity / grainSize / tableEntries));
+    default:
+      return null;
+  }
 }
 
 /** Returns the number of bytes that a grain unpacks to, or what is wrong. */

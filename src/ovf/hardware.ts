@@ -145,7 +145,7 @@ function checkItem(element: XmlElement, report: Report): void {
 
 function readHardware(item: ItemElement, declared: DeclaredNames, report: Report): ItemHardware {
   const { element, type } = item;
-  const disk = diskOf(element, type, declared, report);
+  const disk = resolveHostResource(element, type, declared, report);
   const network = type === ETHERNET ? settingOf(element, 'Connection') : null;
   if (network !== null && !declared.networks.has(network)) {
     report('unknown-network', element, `unknown network ${network}`);
@@ -175,10 +175,15 @@ function memoryOf(item: XmlElement, report: Report): number | null {
 }
 
 /**
- * Returns the disk that HostResource names as `ovf:/disk/<id>`, in drafts as `ovf://disk/<id>`, in
+ * Checks what HostResource names, and returns its disk, named as `ovf:/disk/<id>`, in drafts as `ovf://disk/<id>`, in
  * oVirt by its file. Devices other than hard disks may name anything.
  */
-function diskOf(item: XmlElement, type: string | null, declared: DeclaredNames, report: Report) {
+function resolveHostResource(
+  item: XmlElement,
+  type: string | null,
+  declared: DeclaredNames,
+  report: Report,
+): string | null {
   const { disks, files, ovirtDisks } = declared;
   const text = settingOf(item, 'HostResource');
   if (text === null) return null;

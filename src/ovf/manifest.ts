@@ -2,7 +2,7 @@
 
 import { digestCheck, type FileCheck } from './checks.ts';
 import type { FindingList } from './findings.ts';
-import { isSafeName, similarTo, stripDotSlash } from './names.ts';
+import { isSafeName, similarTo, stripDotSlash, UNSAFE_NAME } from './names.ts';
 import { type PackageFile, placeOf, readWhole } from './package-file.ts';
 import type { PackageSource } from './package-source.ts';
 
@@ -49,18 +49,21 @@ export async function matchManifest(
 ): Promise<FileCheck[]> {
   const expected = new Map<string, FileCheck>();
   for (const entry of manifest.entries) {
-    const isSafe = isSafeName(entry.name);
-    const file = isSafe ? await find(entry.name) : null;
-    const place = file === null ? '' : placeOf(file);
-    if (file === null) {
-      const how = isSafe ? await findSimilar(entry.name) : null;
-      const hint = how ? `; the package has this name ${how}` : '';
-      findings.add('digest-without-file', entry.name, `listed in the manifest, but missing${hint}`);
-    } else if (expected.has(place)) {
-      findings.add('manifest-duplicate', entry.name, 'listed twice under different names');
-    } else {
-      expected.set(place, digestCheck(file, entry.algorithm, entry.digest));
+    const { name, algorithm, digest } = entry;
+    if (!isSafeName(name)) {
+      findings.add('digest-without-file', name, `listed in the manifest, but ${UNSAFE_NAME}`);
+      continue;
     }
+    const file = await find(name);
+    if (file === null) {
+      const how = await findSimilar(name);
+      const hint = how ? `; the package has this name ${how}` : '';
+      findings.add('digest-without-file', name, `listed in the manifest, but missing${hint}`);
+      continue;
+    }
+    if (expected.has(placeOf(file))) {
+      findings.add('manifest-duplicate', name, 'listed twice under different names');
+    } else expected.set(placeOf(file), digestCheck(file, algorithm, digest));
   }
   const similar = similarTo(manifest.entries.map(({ name }) => folder + name));
   for (const file of files) {

@@ -4,8 +4,8 @@
 const MAX_HREF = 65_536;
 const SCHEME = /^[a-z][a-z0-9+.-]*$/i;
 
-/** Returns why a reference is refused, or undefined. */
-export function flawOf(href: string): string | undefined {
+/** Returns why a reference is refused, or null. */
+export function flawOf(href: string): string | null {
   if (href.length > MAX_HREF) return `longer than ${MAX_HREF} characters`;
   const names = candidateNames(href);
   if (names.some((name) => name.startsWith('../'))) {
@@ -14,8 +14,8 @@ export function flawOf(href: string): string | undefined {
   // A URL of another scheme may name any file of the machine that reads the package.
   const [scheme = '', rest] = href.split(':', 2);
   const isUrl = rest !== undefined && spellingsOf(scheme).some((name) => SCHEME.test(name));
-  if (!isUrl && names.every(isSafeName)) return undefined;
-  return 'must be relative and stay inside the folder';
+  if (!isUrl && names.every(isSafeName)) return null;
+  return UNSAFE_NAME;
 }
 
 /** Returns the names that a reference may mean. */
@@ -31,6 +31,8 @@ function spellingsOf(text: string): string[] {
     return [text];
   }
 }
+
+export const UNSAFE_NAME = 'must be relative and stay inside the folder';
 
 /** True if a name is relative and stays inside its folder, on any system. */
 export function isSafeName(name: string): boolean {

@@ -1,7 +1,8 @@
 // A file of a package, which may be a part of an archive, and how its bytes are read.
 
 import { open } from 'node:fs/promises';
-import { type FindingCode, type FindingList, shortRead } from './findings.ts';
+import { counted } from '../words.ts';
+import type { FindingCode, FindingList } from './findings.ts';
 
 export const WINDOW_SIZE = 64 * 1024;
 
@@ -80,6 +81,11 @@ export async function readWhole(
   const problem = shortRead(bytes.length, file.size);
   if (problem !== null) findings.add('size-mismatch', file.name, problem);
   return problem === null ? bytes : null;
+}
+
+/** Returns what is wrong with a file of which only these bytes were there to read, or null. */
+export function shortRead(read: number, size: number): string | null {
+  return read < size ? `ends after ${read} of ${counted(size, 'byte')}` : null;
 }
 
 export async function hasGzipMagic(file: PackageFile): Promise<boolean> {

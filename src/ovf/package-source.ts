@@ -15,7 +15,10 @@ export interface PackageSource {
   readonly descriptor: PackageFile | null;
   /** The folder of the descriptor in an archive, such as `vm/`. Names are relative to it. */
   readonly folder: string;
-  /** Files of an archive in order, each name once; for a folder only the descriptor. */
+  /**
+   * Files of an archive in order, each name once; for a folder only the descriptor. Of an archive
+   * `find` returns these objects, of a folder new ones, which only placeOf compares.
+   */
   readonly members: readonly PackageFile[];
   /** Returns the file with a safe name, or null if it is missing or unreadable. */
   find(name: string): Promise<PackageFile | null>;

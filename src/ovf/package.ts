@@ -21,7 +21,7 @@ import { type Packed, unpackCheck } from './unpack.ts';
 
 export interface CheckedPackage {
   readonly summary: PackageSummary;
-  /** The files to upload: an archive, or all that belongs to a descriptor, which is the last. */
+  /** The files to upload, each once: an archive, or all of a descriptor, which is the last. */
   readonly files: readonly Pick<PackageFile, 'name' | 'path'>[];
   /** For each file but those that were parsed. */
   readonly checks: readonly FileCheck[];
@@ -75,14 +75,15 @@ export async function readPackage(file: string, options: CheckOptions = {}): Pro
 /**
  * Reads all but the bytes that only digests or unpacking prove. Each step adds findings:
  *
- * 1. Open the archive, or the folder of the descriptor.
- * 2. Read the descriptor.
- * 3. Find the files that it references, the manifest and the certificate.
+ * 1. Open the archive (tar.ts), or the folder of the descriptor.
+ * 2. Read the descriptor (descriptor.ts, which reads its systems with hardware.ts).
+ * 3. Find the files that it references (references.ts), the manifest and the certificate.
  * 4. Compare the members of an archive with these files, and their order.
- * 5. Look into the disks, to know how to unpack them.
+ * 5. Look into the disks (disks.ts), to know how to unpack them.
  * 6. Read the manifest and verify its signature: its files are checked by their digests.
- * 7. Choose how all other files are checked.
+ * 7. Choose how all other files are checked: unpacked (unpack.ts), or only read.
  *
+ * The checks of 6 and 7 run later: by runChecks, or while push uploads the files.
  * @throws as readPackage does
  */
 export async function checkPackage(file: string, options: CheckOptions): Promise<CheckedPackage> {
@@ -105,22 +106,22 @@ export async function checkPackage(file: string, options: CheckOptions): Promise
     reportUnreferenced(layout, references);
   }
   const packed = await checkDisks(content.disks, resolved, findings, signal);
-  const { manifest, signature, digests } = await checkManifest(layout, options);
-  checkEnds(resolved, digests, findings);
-  const others = checkOthers(layout, digests, packed, signal);
+  const { manifest, signature, digestChecks } = await checkManifest(layout, options);
+  checkEnds(resolved, digestChecks, findings);
+  const otherChecks = checkOthers(layout, digestChecks, packed, signal);
   return {
     summary: {
       kind,
       file,
       ...content,
-      files: listFiles(layout, digests),
+      files: listFiles(layout, digestChecks),
       manifest,
       certificate: layout.certificate?.name ?? null,
       signature,
       findings: findings.list(file),
     },
-    files: kind === 'ovf' ? ownFiles(layout, digests) : [{ name: basename(file), path: file }],
-    checks: [...digests, ...others],
+    files: kind === 'ovf' ? ownFiles(layout, digestChecks) : [{ name: basename(file), path: file }],
+    checks: [...digestChecks, ...otherChecks],
   };
 }
 
@@ -135,6 +136,7 @@ const NO_ENVELOPE = {
   references: [],
 };
 
+/** What a package consists of: its source, and the files that steps 1 to 3 find in it. */
 interface PackageLayout extends PackageSource {
   readonly manifest: PackageFile | null;
   readonly certificate: PackageFile | null;
@@ -195,29 +197,37 @@ function reportUnreferenced(
   }
 }
 
+interface CheckedManifest extends Pick<PackageSummary, 'manifest' | 'signature'> {
+  /** For each file that the manifest lists. */
+  readonly digestChecks: readonly FileCheck[];
+}
+
 /** Reads the manifest and verifies its signature. */
-async function checkManifest(layout: PackageLayout, options: CheckOptions) {
+async function checkManifest(
+  layout: PackageLayout,
+  options: CheckOptions,
+): Promise<CheckedManifest> {
   const { descriptor, manifest: file, certificate, referenced, findings } = layout;
   const bytes = file && (await readManifest(file, findings));
-  if (!file || !bytes) return { manifest: null, signature: null, digests: [] };
+  if (!file || !bytes) return { manifest: null, signature: null, digestChecks: [] };
   const manifest = parseManifest(bytes.toString('utf8'), file.name, findings);
   const signature =
     certificate && (await verifySignature(certificate, file, bytes, layout, options));
-  const digests = descriptor
+  const digestChecks = descriptor
     ? await matchManifest(manifest, [descriptor, ...referenced], layout)
     : [];
-  return { manifest, signature, digests };
+  return { manifest, signature, digestChecks };
 }
 
 /** Returns a check for each file that no digest proves and that was not parsed. */
 function checkOthers(
   { members, referenced, descriptor, manifest, certificate }: PackageLayout,
-  digests: readonly FileCheck[],
+  digestChecks: readonly FileCheck[],
   packed: ReadonlyMap<PackageFile, Packed>,
   signal: AbortSignal | undefined,
 ): FileCheck[] {
   const parsed = [descriptor, manifest, certificate].filter((file) => file !== null);
-  const known = new Set([...digests.map(({ file }) => file), ...parsed].map(placeOf));
+  const known = new Set([...digestChecks.map(({ file }) => file), ...parsed].map(placeOf));
   const others = [...new Set([...referenced, ...members])].filter(
     (file) => file.complete && !known.has(placeOf(file)),
   );
@@ -227,19 +237,27 @@ function checkOthers(
   });
 }
 
-/** A manifest may list files that nothing references; they belong to the package all the same. */
+/** Returns all files of a descriptor, each once; a manifest may list others than the references. */
 function ownFiles(
   { descriptor, manifest, certificate, referenced }: PackageLayout,
-  digests: readonly FileCheck[],
+  digestChecks: readonly FileCheck[],
 ): PackageFile[] {
-  const listed = digests.map((each) => each.file).filter((each) => each.path !== descriptor?.path);
-  const own = [...referenced, ...listed, manifest, certificate, descriptor];
-  return own.filter((each) => each !== null);
+  const listed = digestChecks.map(({ file }) => file);
+  const files = new Map<string, PackageFile>();
+  for (const file of [...referenced, ...listed, manifest, certificate, descriptor]) {
+    if (file !== null && !files.has(placeOf(file))) files.set(placeOf(file), file);
+  }
+  // It becomes visible last, also if it references or lists itself.
+  if (descriptor !== null) {
+    files.delete(placeOf(descriptor));
+    files.set(placeOf(descriptor), descriptor);
+  }
+  return [...files.values()];
 }
 
 function listFiles(
   { descriptor, manifest, certificate, referenced, members }: PackageLayout,
-  digests: readonly FileCheck[],
+  digestChecks: readonly FileCheck[],
 ): ListedFile[] {
   const files = new Map<string, ListedFile>();
   const add = (role: ListedFile['role'], file: PackageFile | null) => {
@@ -251,6 +269,6 @@ function listFiles(
   add('certificate', certificate);
   for (const file of referenced) add('referenced', file);
   for (const file of members) add('other', file);
-  for (const { file } of digests) add('other', file);
+  for (const { file } of digestChecks) add('other', file);
   return [...files.values()];
 }

@@ -48,21 +48,17 @@ async function findFiles(
   };
   if (/^https?:\/\//i.test(href)) return report('remote-reference', 'remote file, not checked');
   const flaw = flawOf(href);
-  if (flaw !== undefined) return report('unsafe-name', flaw);
+  if (flaw !== null) return report('unsafe-name', flaw);
   const file = await findFile(href, source);
   // A file that fits into one chunk need not be named as one.
   const isChunked = chunkSize !== null && chunkSize > 0 && (file === null || file.size > chunkSize);
-  const found = isChunked
-    ? findChunks(reference, chunkSize, source)
+  const files = isChunked
+    ? await findChunks(reference, chunkSize, source)
     : await checkWhole(file, reference, source);
-  const files: PackageFile[] = [];
-  for await (const each of found) {
-    const place = placeOf(each);
-    if (taken.has(place))
-      return report('duplicate-reference', 'another reference names the same file');
-    taken.add(place);
-    files.push(each);
-  }
+  const places = files.map(placeOf);
+  if (places.some((place) => taken.has(place)))
+    return report('duplicate-reference', 'another reference names the same file');
+  for (const place of places) taken.add(place);
   const last = files.at(-1);
   if (last === undefined) return null;
   return { reference, files, isOpenEnded: isChunked && size === null && last.size >= chunkSize };
@@ -85,25 +81,26 @@ async function checkWhole(
 }
 
 /** Finds the chunks `<href>.000000000` and so on: at least one, all full but the last. */
-async function* findChunks(
+async function findChunks(
   { href, size }: FileReference,
   chunkSize: number,
   source: PackageSource,
-): AsyncGenerator<PackageFile, void> {
+): Promise<PackageFile[]> {
+  const chunks: PackageFile[] = [];
   const nameOf = (index: number) => `${href}.${String(index).padStart(9, '0')}`;
   for (let index = 0, start = 0; ; index += 1, start += chunkSize) {
-    if (size !== null && index > 0 && start >= size) return;
+    if (size !== null && index > 0 && start >= size) return chunks;
     const chunk = await findFile(nameOf(index), source);
     if (chunk === null) {
       const mayEndHere =
         size === null && index > 0 && (await findFile(nameOf(index + 1), source)) === null;
       const message = `missing or unreadable chunk of ${href}`;
       if (!mayEndHere) source.findings.add('missing-file', nameOf(index), message);
-      return;
+      return chunks;
     }
     checkSize(chunk, Math.min(chunkSize, size === null ? chunk.size : size - start), source);
-    yield chunk;
-    if (size === null && chunk.size < chunkSize) return;
+    chunks.push(chunk);
+    if (size === null && chunk.size < chunkSize) return chunks;
   }
 }
 

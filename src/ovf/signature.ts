@@ -124,22 +124,23 @@ interface Signer {
   readonly method: string;
 }
 
-/** Returns the first certificate whose key signed the bytes. */
+/** Returns the first certificate whose key signed the bytes; else why one could not be tried. */
 async function findSigner(
   { hash, signature, certificates }: SignatureFile,
   name: string,
   bytes: Buffer,
   signal: AbortSignal | undefined,
 ): Promise<Signer | Problem> {
+  let problem = mismatch(`no signature of ${name} by its certificate`);
   for (const certificate of certificates) {
     // A verification may be slow; an interrupt counts between two.
     await setImmediate();
     signal?.throwIfAborted();
     const method = methodOf(certificate, hash, bytes, signature);
-    if (method === null) continue;
-    return typeof method === 'string' ? { certificate, method } : method;
+    if (typeof method === 'string') return { certificate, method };
+    if (method !== null && problem.code === 'signature-mismatch') problem = method;
   }
-  return mismatch(`no signature of ${name} by its certificate`);
+  return problem;
 }
 
 /** Returns how the key signed the bytes, null if it did not, a problem if OpenSSL refuses it. */

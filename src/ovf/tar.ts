@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { counted } from '../words.ts';
 import { mayBeXml } from '../xml.ts';
 import type { FindingCode, FindingList, Problem } from './findings.ts';
-import { isSafeName, stripDotSlash } from './names.ts';
+import { isSafeName, stripDotSlash, UNSAFE_NAME } from './names.ts';
 import { type PackageFile, type ReadWindow, type Region, WINDOW_SIZE } from './package-file.ts';
 
 /** Bytes of a header; contents are padded to it. */
@@ -14,7 +14,20 @@ const MAX_EXTENSION_BYTES = 32 * 1024;
 /** Bytes after the end: tar fills up a record, usually of 10 KiB. */
 const MAX_PADDING = 2 ** 20;
 const ZEROS = Buffer.alloc(WINDOW_SIZE);
-/** Types of symbolic links, devices, directories and pipes: their sizes do not count. */
+
+const PAX = 'x';
+const PAX_GLOBAL = 'g';
+const GNU_LONG_NAME = 'L';
+const GNU_LONG_LINK = 'K';
+const EXTENSIONS = [PAX, PAX_GLOBAL, GNU_LONG_NAME, GNU_LONG_LINK];
+const REGULAR = '0';
+const HARD_LINK = '1';
+const SYMBOLIC_LINK = '2';
+const DIRECTORY = '5';
+/** A regular file that may be stored without gaps. */
+const CONTIGUOUS = '7';
+const SPARSE = 'S';
+/** Symbolic links, devices, directories and pipes: their sizes do not count. */
 const WITHOUT_CONTENT = '23456';
 
 type ReportByte = (code: FindingCode, offset: number, message: string) => void;
@@ -25,7 +38,12 @@ const DIALECTS = {
   'not-ustar': 'not in ustar format, which only large files and long names need',
 } as const;
 
-/** Yields the regular files of an archive in order, also a truncated one. */
+/**
+ * Yields the regular files of an archive in order, also a truncated one. Each header is followed by
+ * its content; those of pax and GNU extensions say more of the next member:
+ *
+ *     x "14 size=12345", 0 a.vmdk, 0 b.vmdk, two blocks of zeros
+ */
 export async function* readArchive(
   { path, size: archiveSize }: Region,
   read: ReadWindow,
@@ -33,6 +51,10 @@ export async function* readArchive(
 ): AsyncGenerator<PackageFile, void> {
   const report: ReportByte = (code, offset, message) =>
     findings.add(code, `${basename(path)}, byte ${offset}`, message);
+  const reportTruncated = (name: string, size: number, available: number) => {
+    const message = `the archive ends after ${available} of ${counted(size, 'byte')}`;
+    findings.add('truncated-member', name, message);
+  };
   let extension: TarExtension = {};
   let offset = 0;
   for (let headers = 0; ; headers += 1) {
@@ -43,33 +65,43 @@ export async function* readArchive(
       const { code, message } = blockProblem(block, headers);
       return report(code, offset, message);
     }
-    const isExtension = [PAX, PAX_GLOBAL, GNU_LONG_NAME, GNU_LONG_LINK].includes(header.type);
-    const { type, name: written, ...entry } = isExtension ? header : { ...header, ...extension };
-    const size = WITHOUT_CONTENT.includes(type) ? 0 : entry.size;
-    const isPax = type === PAX || type === PAX_GLOBAL;
-    const dialect = isPax ? 'pax-header' : 'not-ustar';
-    if ((isPax || !header.ustar) && !findings.has(dialect))
-      report(dialect, offset, DIALECTS[dialect]);
-    const name = isExtension ? written : stripDotSlash(written);
-    if (name !== written) findings.add('dot-slash-name', written, `read as ${name}`);
+    const dialect = dialectOf(header);
+    if (dialect !== null && !findings.has(dialect)) report(dialect, offset, DIALECTS[dialect]);
     const content = offset + BLOCK;
-    const available = Math.min(size, archiveSize - content);
-    const complete = available === size;
-    if (!isExtension && checkMember(name, type, findings)) {
-      yield { name, path, offset: content, size: available, complete };
-    }
-    if (!complete) {
-      const message = `the archive ends after ${available} of ${counted(size, 'byte')}`;
-      return findings.add('truncated-member', name, message);
-    }
-    if (isExtension) {
+
+    if (EXTENSIONS.includes(header.type)) {
+      const { name, type, size } = header;
+      if (content + size > archiveSize) return reportTruncated(name, size, archiveSize - content);
       const isSmall = size <= MAX_EXTENSION_BYTES;
       const more = isSmall ? parseExtension(type, await read(content, size)) : null;
       if (more === null) return report('bad-header', offset, 'invalid extended header');
       extension = { ...extension, ...more };
-    } else extension = {};
-    offset = content + Math.ceil(size / BLOCK) * BLOCK;
+      offset = content + padded(size);
+      continue;
+    }
+
+    const { name: written, type, size: announced } = { ...header, ...extension };
+    extension = {};
+    const name = stripDotSlash(written);
+    if (name !== written) findings.add('dot-slash-name', written, `read as ${name}`);
+    const size = WITHOUT_CONTENT.includes(type) ? 0 : announced;
+    const available = Math.min(size, archiveSize - content);
+    const complete = available === size;
+    if (checkMember(name, type, findings)) {
+      yield { name, path, offset: content, size: available, complete };
+    }
+    if (!complete) return reportTruncated(name, size, available);
+    offset = content + padded(size);
   }
+}
+
+function padded(size: number): number {
+  return Math.ceil(size / BLOCK) * BLOCK;
+}
+
+function dialectOf({ type, ustar }: TarHeader): keyof typeof DIALECTS | null {
+  if (type === PAX || type === PAX_GLOBAL) return 'pax-header';
+  return ustar ? null : 'not-ustar';
 }
 
 /** Returns why a block, before which there were that many headers, is no header. */
@@ -92,14 +124,14 @@ function blockProblem(block: Buffer, headers: number): Problem {
 /** Returns true for a regular file with a safe name; reports all else. */
 function checkMember(name: string, type: string, findings: FindingList): boolean {
   const safe = isSafeName(name);
-  if (!safe) findings.add('unsafe-name', name, 'must be relative and stay inside the folder');
-  if (type === '5' || name.endsWith('/')) {
+  if (!safe) findings.add('unsafe-name', name, UNSAFE_NAME);
+  if (type === DIRECTORY || name.endsWith('/')) {
     findings.add('directory-member', name, 'a directory; a package may contain only files');
-  } else if (type === '1' || type === '2') {
+  } else if (type === HARD_LINK || type === SYMBOLIC_LINK) {
     findings.add('link-member', name, 'a link, not a regular file');
   } else if (type === SPARSE) {
     findings.add('special-member', name, 'sparse; pack it with tar, but without -S (--sparse)');
-  } else if (type !== '0' && type !== '7') {
+  } else if (type !== REGULAR && type !== CONTIGUOUS) {
     findings.add('special-member', name, `type ${type}, not a regular file`);
   } else {
     return safe;
@@ -137,8 +169,15 @@ function describeFormat(block: Buffer): string {
   return 'not a tar archive';
 }
 
+interface TarHeader {
+  readonly name: string;
+  readonly size: number;
+  readonly type: string;
+  readonly ustar: boolean;
+}
+
 /** Returns null for other data, also for less than a block. */
-export function parseTarHeader(block: Buffer) {
+export function parseTarHeader(block: Buffer): TarHeader | null {
   if (block.length < BLOCK) return null;
   const sizeField = block.subarray(124, 136);
   const size = parseNumber(sizeField);
@@ -151,7 +190,7 @@ export function parseTarHeader(block: Buffer) {
     name: prefix === '' ? name : `${prefix}/${name}`,
     size,
     // NUL is its older form.
-    type: type === '\0' ? '0' : type,
+    type: type === '\0' ? REGULAR : type,
     // Sizes in base 256, for files above 8 GiB, are a GNU extension.
     ustar: ustar && !isBase256(sizeField),
   };
@@ -160,8 +199,8 @@ export function parseTarHeader(block: Buffer) {
 function isChecksumValid(block: Buffer): boolean {
   const written = parseNumber(block.subarray(148, 156));
   // The checksum itself counts as spaces.
-  const counted = Buffer.from(block).fill(' ', 148, 156);
-  return written === counted.reduce((sum, byte) => sum + byte, 0);
+  const asSpaces = Buffer.from(block).fill(' ', 148, 156);
+  return written === asSpaces.reduce((sum, byte) => sum + byte, 0);
 }
 
 function isBase256(field: Buffer): boolean {
@@ -189,12 +228,6 @@ function parseText(field: Buffer): string {
 
 /** What an extended header says of the next member, instead of the header of that member. */
 type TarExtension = { name?: string; size?: number; type?: string };
-
-const PAX = 'x';
-const PAX_GLOBAL = 'g';
-const GNU_LONG_NAME = 'L';
-const GNU_LONG_LINK = 'K';
-const SPARSE = 'S';
 
 /**
  * Returns what an extension says of the next member; null if it is invalid. pax has records

@@ -61,13 +61,16 @@ class GzipReader implements ByteCheck {
 
   async update(chunk: Buffer): Promise<void> {
     if (this.#problem !== null) return;
-    // The last write was not consumed whole, so the last member has ended.
-    const isAtEnd = this.#gunzip.bytesWritten < this.#received;
-    if (!isAtEnd) await this.#write(chunk);
+    if (!this.#hasEnded) await this.#write(chunk);
     this.#received += chunk.length;
     const leftOver = Math.min(chunk.length, this.#received - this.#gunzip.bytesWritten);
     const padding = chunk.subarray(chunk.length - leftOver);
     if (padding.some((byte) => byte !== 0)) this.#fail('damaged gzip: more data after its end');
+  }
+
+  /** True once the last member has ended: gunzip has left bytes over. */
+  get #hasEnded(): boolean {
+    return this.#gunzip.bytesWritten < this.#received;
   }
 
   async end(): Promise<string | null> {

@@ -22,7 +22,7 @@ export interface SparseHeader {
   /** First sector of the grain directory; 0 if there is none. */
   readonly grainDirectory: number | 'in footer';
   readonly newlinesIntact: boolean;
-  /** Where the embedded descriptor starts and ends, in bytes. */
+  /** Where the embedded descriptor starts and ends, in bytes; 0 and 0 if there is none. */
   readonly textStart: number;
   readonly textEnd: number;
 }

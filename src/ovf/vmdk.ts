@@ -2,7 +2,7 @@
 
 import type { Disk } from './descriptor.ts';
 import type { DiskImage } from './disk-image.ts';
-import type { FindingCode, Problem } from './findings.ts';
+import type { FindingCode } from './findings.ts';
 import { type GrainLayout, GrainSum } from './grains.ts';
 import {
   type PackageFile,
@@ -21,14 +21,14 @@ import {
   type SparseHeader,
 } from './vmdk-header.ts';
 
-type CheckedVmdk =
-  | BrokenVmdk
-  /** Its grains are not packed, or it is unknown where they begin. */
-  | { readonly kind: 'plain' }
-  | { readonly kind: 'packed'; readonly grains: GrainLayout };
+/** What is so wrong with a disk that the rest of it is not read. */
+class VmdkError extends Error {
+  readonly code: FindingCode;
 
-interface BrokenVmdk extends Problem {
-  readonly kind: 'broken';
+  constructor(code: FindingCode, message: string) {
+    super(message);
+    this.code = code;
+  }
 }
 
 type ReportDisk = (code: FindingCode, message: string) => void;
@@ -41,42 +41,64 @@ const DEFLATE = 1;
 /** Sectors. Such a grain is unpacked in memory. */
 const MAX_PACKED_GRAIN = 2 ** 15;
 
-/** Reports where a VMDK and the descriptor differ. Returns what is broken, or how to unpack it. */
+/**
+ * Reports what is wrong with a VMDK, and where it differs from the descriptor. Returns how to unpack
+ * it; null if it is broken, its grains are not packed, or it is unknown where they begin.
+ */
 export async function checkVmdk(
+  image: DiskImage,
+  report: ReportDisk,
+  signal: AbortSignal | undefined,
+): Promise<GrainLayout | null> {
+  try {
+    return await readLayout(image, report, signal);
+  } catch (thrown) {
+    if (!(thrown instanceof VmdkError)) throw thrown;
+    report(thrown.code, thrown.message);
+    return null;
+  }
+}
+
+/** @throws VmdkError */
+async function readLayout(
   { file, files, disk, isGzip, head, header, text }: DiskImage,
   report: ReportDisk,
   signal: AbortSignal | undefined,
-): Promise<CheckedVmdk> {
-  if (header === null) return otherFormat(head);
+): Promise<GrainLayout | null> {
+  if (header === null) throw otherFormat(head);
   const problem = headerProblem(header, text);
-  if (problem !== null) return broken('vmdk-header', problem);
+  if (problem !== null) throw new VmdkError('vmdk-header', problem);
   checkAgainstDescriptor(header, text, disk, report);
   // The size of what gzip holds is unknown.
   const size = isGzip ? Number.MAX_SAFE_INTEGER : files.reduce((sum, each) => sum + each.size, 0);
-  if (header.textEnd > size)
-    return broken('vmdk-truncated', 'ends before the end of its descriptor');
+  if (header.textEnd > size) throw truncated('before the end of its embedded descriptor');
   if (isGzip) return packedGrains(header, head, null);
   // The tables of a file in chunks are not read.
-  if (files.length > 1) return { kind: 'plain' };
+  if (files.length > 1) return null;
   const directory =
     header.grainDirectory === 'in footer' ? await readFooter(file, head) : header.grainDirectory;
-  if (typeof directory !== 'number') return directory;
-  const sum = await withWindow(file, signal, (read) => readTables(header, directory, read, file));
-  return sum instanceof GrainSum ? packedGrains(header, head, sum) : sum;
+  const sum = await withWindow(file, signal, async (read) => {
+    const ofTables = await readTables(header, directory, read, file.size);
+    await requireLastGrain(header, ofTables, read, file.size);
+    return ofTables;
+  });
+  return packedGrains(header, head, sum);
 }
 
-function broken(code: FindingCode, message: string): BrokenVmdk {
-  return { kind: 'broken', code, message };
+function truncated(place: string): VmdkError {
+  return new VmdkError('vmdk-truncated', `ends ${place}`);
 }
 
-function otherFormat(head: Buffer): BrokenVmdk {
+function otherFormat(head: Buffer): VmdkError {
   const start = head.toString('latin1', 0, 64);
   if (start.startsWith('COWD'))
-    return broken('vmdk-type', 'an ESX server extent, not allowed in a package');
+    return new VmdkError('vmdk-type', 'an ESX server extent, not allowed in a package');
   if (/^\s*# *disk descriptorfile/i.test(start))
-    return broken('vmdk-split', 'only a descriptor; the data is in other files');
-  return broken('vmdk-magic', 'neither a sparse header nor a VMDK descriptor');
+    return new VmdkError('vmdk-split', 'only a descriptor; the data is in other files');
+  return new VmdkError('vmdk-magic', 'neither a sparse header nor a VMDK descriptor');
 }
+
+const NO_DIRECTORY = 'no grain directory';
 
 function headerProblem(header: SparseHeader, text: string | null): string | null {
   const { version, capacity, grainSize, tableEntries, streamOptimized } = header;
@@ -90,13 +112,14 @@ function headerProblem(header: SparseHeader, text: string | null): string | null
     return `unknown compression ${header.compression}`;
   if (streamOptimized && grainSize > MAX_PACKED_GRAIN)
     return `compressed grains of ${grainSize} sectors, more than ${MAX_PACKED_GRAIN}`;
-  if (
-    text !== null &&
-    (identifierOf(text, 'CID') === null || identifierOf(text, 'parentCID') === null)
-  )
-    return 'no valid CID and parentCID in its descriptor';
+  if (header.textEnd === 0) return 'no embedded descriptor';
+  // A text that cannot be read is not compared.
+  const lacksIdentifier = (name: 'CID' | 'parentCID') =>
+    text !== null && identifierOf(text, name) === null;
+  if (lacksIdentifier('CID') || lacksIdentifier('parentCID'))
+    return 'no valid CID and parentCID in its embedded descriptor';
   if (tableEntries !== TABLE_ENTRIES) return `invalid grain table of ${tableEntries} entries`;
-  return header.grainDirectory === 0 ? 'no grain directory' : null;
+  return header.grainDirectory === 0 ? NO_DIRECTORY : null;
 }
 
 function checkAgainstDescriptor(
@@ -122,54 +145,50 @@ function checkAgainstDescriptor(
   }
 }
 
-/** Returns the sector of the grain directory that the footer names. */
-async function readFooter(file: PackageFile, head: Buffer): Promise<number | BrokenVmdk> {
+/** Returns the sector of the grain directory that the footer names. @throws VmdkError */
+async function readFooter(file: PackageFile, head: Buffer): Promise<number> {
   const end = await readRegion(file, Math.max(SECTOR, file.size - 2 * SECTOR), 2 * SECTOR);
   const isLast = end.subarray(SECTOR).every((byte) => byte === 0);
   const directory = isLast ? parseSparseHeader(end)?.grainDirectory : undefined;
-  if (typeof directory !== 'number') return broken('vmdk-truncated', 'does not end with a footer');
-  return repeatsHeader(end, head) ? directory : broken('vmdk-header', OTHER_FOOTER);
+  if (typeof directory !== 'number')
+    throw new VmdkError('vmdk-truncated', 'does not end with a footer');
+  if (!repeatsHeader(end, head)) throw new VmdkError('vmdk-header', OTHER_FOOTER);
+  if (directory === 0) throw new VmdkError('vmdk-header', NO_DIRECTORY);
+  return directory;
 }
 
 const ENTRY_BYTES = 4;
 
-/** Returns the sum of the tables, or which table, else which last grain, is not inside the file. */
+/** Returns the sum of all tables. @throws VmdkError: one is not inside the file */
 async function readTables(
   header: SparseHeader,
   directory: number,
   read: ReadWindow,
-  { size }: PackageFile,
-): Promise<GrainSum | BrokenVmdk> {
+  size: number,
+): Promise<GrainSum> {
   const { capacity, grainSize, tableEntries } = header;
   const grains = Math.ceil(capacity / grainSize);
   const tables = Math.ceil(grains / tableEntries);
   const tableBytes = tableEntries * ENTRY_BYTES;
-  const truncated = (place: string) => broken('vmdk-truncated', `ends ${place}`);
   if (directory * SECTOR + tables * ENTRY_BYTES > size)
-    return truncated('before its grain directory');
+    throw truncated('before its grain directory');
   const sum = new GrainSum();
-  const last = { sector: 0, index: 0 };
   let bytesOfTables = 0;
   for await (const { table, sector } of readDirectory(directory, tables, read)) {
     const entries = await read(sector * SECTOR, tableBytes);
-    if (entries.length < tableBytes) return truncated(`before its grain table at sector ${sector}`);
+    if (entries.length < tableBytes) throw truncated(`before its grain table at sector ${sector}`);
     bytesOfTables += tableBytes;
-    if (bytesOfTables > size) return broken('vmdk-header', 'the grain tables overlap');
-    const firstIndex = table * tableEntries;
+    if (bytesOfTables > size) throw new VmdkError('vmdk-header', 'the grain tables overlap');
+    const firstGrain = table * tableEntries;
     // Entries behind the last grain of the disk mean nothing.
-    const end = Math.min(grains, firstIndex + tableEntries);
-    for (let index = firstIndex; index < end; index += 1) {
-      const grain = entries.readUInt32LE((index - firstIndex) * ENTRY_BYTES);
+    const end = Math.min(grains, firstGrain + tableEntries);
+    for (let grain = firstGrain; grain < end; grain += 1) {
+      const grainSector = entries.readUInt32LE((grain - firstGrain) * ENTRY_BYTES);
       // 0 and 1 stand for grains of zeros.
-      if (grain <= 1) continue;
-      if (header.streamOptimized) sum.add(index, grain);
-      if (grain <= last.sector) continue;
-      last.sector = grain;
-      last.index = index;
+      if (grainSector > 1) sum.add(grain, grainSector);
     }
   }
-  if (last.sector === 0 || (await endOfGrain(header, last, read)) <= size) return sum;
-  return truncated(`before the end of its grain at sector ${last.sector}`);
+  return sum;
 }
 
 /** Yields the number and the sector of each grain table; a table of zeros has none. */
@@ -186,26 +205,37 @@ async function* readDirectory(directory: number, tables: number, read: ReadWindo
   }
 }
 
-/** Returns the byte behind a grain, by its marker if it is compressed. */
-async function endOfGrain(
+/** @throws VmdkError: the last grain is not inside the file */
+async function requireLastGrain(
   { capacity, grainSize, streamOptimized }: SparseHeader,
-  { sector, index }: { readonly sector: number; readonly index: number },
+  { count, last, lastGrain }: GrainSum,
   read: ReadWindow,
-): Promise<number> {
-  const start = sector * SECTOR;
+  size: number,
+): Promise<void> {
+  if (count === 0) return;
+  const start = last * SECTOR;
   // The last grain of the disk may be a part of one.
-  if (!streamOptimized) return start + Math.min(grainSize, capacity - index * grainSize) * SECTOR;
+  const plainBytes = Math.min(grainSize, capacity - lastGrain * grainSize) * SECTOR;
+  const bytes = streamOptimized ? await packedBytes(start, read) : plainBytes;
+  if (start + bytes > size) throw truncated(`before the end of its grain at sector ${last}`);
+}
+
+/** Returns the bytes of a packed grain and its marker; of the marker, if that is not whole. */
+async function packedBytes(start: number, read: ReadWindow): Promise<number> {
   const marker = await read(start, GRAIN_MARKER);
   const isWhole = marker.length === GRAIN_MARKER;
-  return start + GRAIN_MARKER + (isWhole ? marker.readUInt32LE(8) : 0);
+  return GRAIN_MARKER + (isWhole ? marker.readUInt32LE(8) : 0);
 }
 
 /** @param sum of the grain tables; null if they cannot be read */
-function packedGrains(header: SparseHeader, head: Buffer, sum: GrainSum | null): CheckedVmdk {
+function packedGrains(
+  header: SparseHeader,
+  head: Buffer,
+  sum: GrainSum | null,
+): GrainLayout | null {
   const { streamOptimized, overhead } = header;
   const first = sum?.first ?? Infinity;
   const start = overhead > 0 && overhead <= first ? overhead : first;
   // Without overhead, only a grain in the tables shows where the grains begin.
-  if (!streamOptimized || start === Infinity) return { kind: 'plain' };
-  return { kind: 'packed', grains: { header, head, start, sum } };
+  return streamOptimized && start !== Infinity ? { header, head, start, sum } : null;
 }

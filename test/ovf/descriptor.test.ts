@@ -27,7 +27,7 @@ it.each([
   ...rows(1024 ** 2, 'byte * 2^20', 'byte * 1024 * 2^10', 'MegaBytes', 'MB', ' mb '),
   ...rows(1024 ** 3, 'byte*2^30', 'gigabytes', 'GiB'),
   ...rows(1_000_000_000, 'byte * 10^9'),
-  ...rows(null, 'hertz * 10^6', 'byte * 2^99', 'byte * x', 'byte / 2', 'bit', 'constructor'),
+  ...rows(null, 'hertz * 10^6', 'byte * 2^99', 'byte * x', 'byte / 2', 'bit', 'ib', 'constructor'),
 ])('bytesPerUnit of %j is %s', (unit, bytes) => {
   expect(bytesPerUnit(unit)).toBe(bytes);
 });

@@ -60,9 +60,10 @@ describe('a disk', () => {
   const HEADER = {
     footer: ['vmdk-header: its footer differs'],
     identifiers: ['vmdk-header: no valid CID'],
+    directory: ['vmdk-header: no grain directory'],
   };
   const CUT = {
-    descriptor: ['vmdk-truncated: ends before the end of its descriptor'],
+    descriptor: ['vmdk-truncated: ends before the end of its embedded descriptor'],
     footer: ['vmdk-truncated: does not end with a footer'],
     directory: ['vmdk-truncated: ends before its grain directory'],
   };
@@ -106,16 +107,13 @@ describe('a disk', () => {
     ['with a footer of another overhead', HEADER.footer, changedFooter((b) => b.fill(9, 64, 65))],
     ['with a footer of larger tables', HEADER.footer, changedFooter((b) => b.fill(9, 45, 46))],
     ['with a footer of no compression', HEADER.footer, changedFooter((b) => b.fill(0, 77, 79))],
+    ['with a footer of directory 0', HEADER.directory, changedFooter((b) => b.fill(0, 56, 64))],
     ['with a footer of no directory', CUT.footer, changedFooter((b) => b.fill(255, 56, 64))],
     ['with a footer that names another copy', [], changedFooter((b) => b.fill(2, 48, 49))],
     ['with a footer of an unclean shutdown', [], changedFooter((b) => b.fill(1, 72, 73))],
     ['that ends early', CUT.footer, cut(-512)],
     ['with a far directory', CUT.directory, changed((b) => b.writeBigUInt64LE(500n, 56))],
-    [
-      'without a directory',
-      ['vmdk-header: no grain directory'],
-      changed((bytes) => bytes.writeBigUInt64LE(0n, 56)),
-    ],
+    ['without a directory', HEADER.directory, changed((bytes) => bytes.writeBigUInt64LE(0n, 56))],
     [
       'with small tables',
       ['vmdk-header: invalid grain table of 511'],
@@ -132,7 +130,11 @@ describe('a disk', () => {
     ['with indented identifiers', [], described(/^(?=(parent)?CID=)/gm, '  ')],
     ['with junk as its descriptor', HEADER.identifiers, changed((b) => b.fill('x', 512, 1024))],
     ['with a descriptor that ends early', HEADER.identifiers, changed((b) => b.fill(0, 513, 514))],
-    ['without a descriptor', HEADER.identifiers, directoryFirst((b) => b.fill(0, 28, 44))],
+    [
+      'without a descriptor',
+      ['vmdk-header: no embedded descriptor'],
+      directoryFirst((b) => b.fill(0, 28, 44)),
+    ],
     ['of another createType', ['vmdk-create-type?'], changed(nameOtherType)],
     ['without a createType', [], described(/^createType=.*\n/m, '')],
     ['with a far descriptor', CUT.descriptor, changed((bytes) => bytes.fill(255, 28, 36))],

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { similarTo } from '../../src/ovf/names.ts';
-import { readPackage } from '../../src/ovf/package.ts';
+import { checkPackage, readPackage } from '../../src/ovf/package.ts';
 import { cpuSeconds } from '../support/cpu.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import type { TarMember } from '../support/package-writer.ts';
@@ -81,6 +81,14 @@ it.each<Row>([
   const members = withManifest([descriptor, ...files]);
   expect(codes(await readMembers(members))).toEqual(expected);
   expect(codes(await readFolder(members))).toEqual(expected);
+});
+
+it('a descriptor that references and lists itself is uploaded last, and each file once', async () => {
+  const references = ref('vm.ovf', '', 'own') + ref('a', '', 'a');
+  const descriptor = member('vm.ovf', envelope(`<References>${references}</References>`));
+  const { file } = await readFolder(withManifest([descriptor, member('a')]));
+  const { files } = await checkPackage(file, {});
+  expect(files.map(({ name }) => name)).toEqual(['a', 'vm.mf', 'vm.ovf']);
 });
 
 const TO_PARENT = 'leads to the parent folder; put the file beside the descriptor';

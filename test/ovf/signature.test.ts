@@ -74,17 +74,23 @@ describe(`a signature made by openssl${skipped(missing('openssl'))}`, () => {
     expect(codes(summary)).toEqual([]);
   });
 
-  it.skipIf(missing('openssl'))('is not verified if its key is Ed25519', async () => {
-    const cwd = temporaryDirectory();
-    const names = ['-keyout', 'key.pem', '-out', 'cert.pem', '-subj', '/CN=Example GmbH'];
-    const argv = ['req', '-x509', '-nodes', '-newkey', 'ed25519', ...names];
-    execFileSync('openssl', argv, { cwd, stdio: 'pipe' });
-    const { findings } = await readSigned(
-      `SHA256(vm.mf)= 00\n${readFileSync(join(cwd, 'cert.pem'))}`,
-    );
-    const message = 'OpenSSL cannot verify SHA256 with a key of type ED25519';
-    expect(findings).toMatchObject([{ code: 'certificate-not-verified', message }]);
-  });
+  it.skipIf(missing('openssl'))(
+    'is verified behind a certificate with a key of Ed25519',
+    async () => {
+      const cwd = temporaryDirectory();
+      const names = ['-keyout', 'key.pem', '-out', 'cert.pem', '-subj', '/CN=Example GmbH'];
+      const argv = ['req', '-x509', '-nodes', '-newkey', 'ed25519', ...names];
+      execFileSync('openssl', argv, { cwd, stdio: 'pipe' });
+      const edwards = `${readFileSync(join(cwd, 'cert.pem'))}`;
+      const { findings } = await readSigned(`SHA256(vm.mf)= 00\n${edwards}`);
+      const message = 'OpenSSL cannot verify SHA256 with a key of type ED25519';
+      expect(findings).toMatchObject([{ code: 'certificate-not-verified', message }]);
+      const signed = certificateFile('vm.mf', manifest.content, selfSigned('localhost'));
+      const summary = await readSigned(edwards + signed);
+      expect(codes(summary)).toEqual([]);
+      expect(summary.signature).toMatchObject({ selfSigned: true });
+    },
+  );
 });
 
 describe('the signature of a package', () => {
