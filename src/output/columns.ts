@@ -50,8 +50,10 @@ export function pick(columns: readonly Column[], ...names: readonly string[]): C
 }
 
 /**
- * Parses names of columns, such as `id,name`. `all` are the names `all`.
- * @param where the option, such as `--columns`. @throws ImgctlError usage
+ * Parses names of columns, such as `id,name` or `all`.
+ * @param where the option, such as `--columns`
+ * @param all what `all` stands for
+ * @throws ImgctlError usage
  */
 export function parseColumns<Name extends string>(
   text: string,

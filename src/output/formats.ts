@@ -14,7 +14,7 @@ export type Shape =
   | { readonly kind: 'lines'; readonly line: Line }
   /** The JSON of each row is escaped and written as soon as the row is read. */
   | { readonly kind: 'stream'; readonly entry: (value: unknown) => string }
-  /** One text of all rows, with what --meta shows, or of a record. */
+  /** One text of all rows, with what --meta shows, or of the only row if that is a record. */
   | {
       readonly kind: 'document';
       list(values: Iterable<unknown>, meta: unknown): Iterable<string> | Promise<Iterable<string>>;
@@ -98,18 +98,27 @@ export const JSON_ERRORS_LIST = sentence(
 
 /** Returns the same as one call of JSON.stringify, item by item. */
 function* jsonList(items: Iterable<unknown>, meta: unknown): Generator<string> {
-  const hasMeta = meta !== undefined;
-  const indented = (value: unknown, margin: string) =>
-    jsonText(value, 2).replaceAll('\n', `\n${margin}`);
-  const margin = hasMeta ? '    ' : '  ';
-  let count = 0;
-  yield hasMeta ? '{\n  "data": [' : '[';
-  for (const item of items) {
-    yield `${count === 0 ? '' : ','}\n${margin}${indented(item, margin)}`;
-    count += 1;
+  if (meta === undefined) {
+    yield* jsonArray(items, '');
+    return yield '\n';
   }
-  if (count > 0) yield hasMeta ? '\n  ' : '\n';
-  yield hasMeta ? `],\n  "meta": ${indented(meta, '  ')}\n}\n` : ']\n';
+  yield '{\n  "data": ';
+  yield* jsonArray(items, '  ');
+  yield `,\n  "meta": ${indented(meta, '  ')}\n}\n`;
+}
+
+function* jsonArray(items: Iterable<unknown>, margin: string): Generator<string> {
+  const itemMargin = `${margin}  `;
+  let separator = '[';
+  for (const item of items) {
+    yield `${separator}\n${itemMargin}${indented(item, itemMargin)}`;
+    separator = ',';
+  }
+  yield separator === '[' ? '[]' : `\n${margin}]`;
+}
+
+function indented(value: unknown, margin: string): string {
+  return jsonText(value, 2).replaceAll('\n', `\n${margin}`);
 }
 
 // Spreadsheets run these as formulas; the last four are full-width forms of the first four.

@@ -175,21 +175,19 @@ function cutColumns(
   room: number,
   unicode: boolean,
 ): readonly TableColumn[] | undefined {
-  if (columns.length === 0) return undefined;
-  for (let max = room; max >= MIN_CUT_WIDTH; max -= 1) {
-    if (cellsOf(columns, max) > room) continue;
-    return columns.map((column) => cutColumn(column, cutWidth(column, max), unicode));
-  }
-  return undefined;
+  let max = room;
+  while (cellsOf(columns, max) > room && max >= MIN_CUT_WIDTH) max -= 1;
+  if (columns.length === 0 || max < MIN_CUT_WIDTH) return undefined;
+  return columns.map((column) => cutColumn(column, widthWithin(column, max), unicode));
 }
 
 /** Returns the cells of a line if no column that may be cut is wider than the maximum. */
 function cellsOf(columns: readonly TableColumn[], max = Number.POSITIVE_INFINITY): number {
   const gaps = GAP.length * (columns.length - 1);
-  return columns.reduce((cells, column) => cells + cutWidth(column, max), gaps);
+  return columns.reduce((cells, column) => cells + widthWithin(column, max), gaps);
 }
 
-function cutWidth({ width, minWidth }: TableColumn, max: number): number {
+function widthWithin({ width, minWidth }: TableColumn, max: number): number {
   return Math.min(width, Math.max(max, minWidth));
 }
 

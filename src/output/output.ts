@@ -1,4 +1,17 @@
 // What was asked of the output: decided once, before anything is sent.
+//
+// A command asks `context.output` for an Output, and returns it with rows. `showResult` prints:
+//
+//   listWriter (writers.ts)   receives the rows, writes them by the shape of the Output
+//     lines, stream,          csv and tsv, ndjson, json and yaml, --get:
+//     document, values          formats.ts, yaml.ts; Output has the cells
+//     table                   writeTable, writeRecords (table.ts): layout.ts measures the columns,
+//                               decides which ones fit the terminal and cuts them (width.ts)
+//
+// Beside it, the Console writes to stderr: errors and notices (messages.ts), without secrets
+// (redaction.ts, decode.ts), and what a long run is doing (progress.ts). `ask` (prompt.ts,
+// line-editor.ts) reads from the terminal. All that is written is made safe by text.ts, in the
+// colours of style.ts, if the stream can show them (terminal.ts).
 
 import { incompatible, parseChoice } from '../choices.ts';
 import { ImgctlError } from '../errors.ts';

@@ -52,7 +52,7 @@ export function listWriter(output: Output, place: Place, isOne = false): ListWri
         const data = mapped(rows, (row) => output.data(row));
         if (!isOne || isBare) return writeText(sink, await shape.list(data, meta));
         const [record] = data;
-        await writeText(sink, [await shape.record(record)]);
+        return writeText(sink, [await shape.record(record)]);
       });
   }
 }
