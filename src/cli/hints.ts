@@ -6,6 +6,7 @@ import { type Advice, type Facts, hint, type Invocation, imgctl, setting } from 
 import { describeLater, shellQuote } from '../words.ts';
 import { commandText, serviceOfRun } from './hint-commands.ts';
 
+/** Returns the hint for facts of each kind, or the facts that a hint is made of. */
 type Table = {
   readonly [Kind in Exclude<Facts['kind'], 'hint'>]: (
     facts: Extract<Facts, { kind: Kind }>,
@@ -16,18 +17,18 @@ type Table = {
 const NAMES = { service: 'the base URL', storage: 'the upload URL' } as const;
 const KEYS = { service: 'base-url', storage: 'upload-url' } as const;
 
-/** From facts to hints. */
 const HINTS: Table = {
   advice: ({ text }) => text,
+  // config set concurrency 1; or --concurrency 1, IMGCTL_CONCURRENCY=1 if these have set it
   setting: ({ verb, key, text }, settings) => {
     const { layer, origin } = settings().find(key as SettingKey);
-    if (layer !== 'option' && layer !== 'variable') {
+    const isOption = layer === 'option';
+    if (!isOption && layer !== 'variable') {
       return hint`${imgctl('config', verb, key, ...(text === undefined ? [] : [text]))}`;
     }
     if (verb === 'get') return origin;
-    if (verb === 'set')
-      return `${origin}${layer === 'option' ? ' ' : '='}${shellQuote(text ?? '')}`;
-    return layer === 'option' ? `omit ${origin}` : `unset ${origin}`;
+    if (verb === 'unset') return isOption ? `omit ${origin}` : `unset ${origin}`;
+    return `${origin}${isOption ? ' ' : '='}${shellQuote(text ?? '')}`;
   },
   // Logins and tokens
   'login-needed': (_, settings) => otherProfile(settings()) ?? hint`run: ${imgctl('login')}`,
@@ -42,10 +43,11 @@ const HINTS: Table = {
     given
       ? `set ${given} to a new token, or unset it to use the login`
       : hint`log in again: ${imgctl('login')}`,
-  'password-refused': ({ origin, username }) =>
-    origin
-      ? hint`check ${origin} and the user name ${username ?? ''}: ${imgctl('config', 'list')}`
-      : hint`check the user name and password, then: ${imgctl('login')}`,
+  'password-refused': ({ origin, username }) => {
+    if (!origin) return hint`check the user name and password, then: ${imgctl('login')}`;
+    const name = username === undefined ? '' : ` ${username}`;
+    return hint`check ${origin} and the user name${name}: ${imgctl('config', 'list')}`;
+  },
   'stored-password': ({ problem }) => hint`${problem}: ${imgctl('login', '--store-password')}`,
   'token-limit': ({ resetsAt, wait }) => {
     const minutes = Math.max(5, Math.ceil(wait / 60_000));
@@ -146,8 +148,8 @@ function otherProfile(settings: Settings): string | undefined {
 export function hintText(facts: Advice, settings: () => Settings): string {
   if (typeof facts === 'string') return facts;
   if (facts.kind === 'hint') return facts.parts.map((part) => partText(part, settings)).join('');
-  const hintOf = HINTS[facts.kind] as (facts: Facts, settings: () => Settings) => Advice;
-  return hintText(hintOf(facts, settings), settings);
+  const adviceFor = HINTS[facts.kind] as (facts: Facts, settings: () => Settings) => Advice;
+  return hintText(adviceFor(facts, settings), settings);
 }
 
 function partText(part: string | Invocation | Facts, settings: () => Settings): string {

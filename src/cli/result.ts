@@ -39,10 +39,18 @@ export interface Result extends End {
   readonly close?: () => void;
 }
 
-/** Prints the result. @returns the exit code. @throws its error, BrokenPipeError, ImgctlError */
+/**
+ * Prints the result, does what follows, and throws its error. If printing failed:
+ *
+ *     the pipe was closed, or there is no value for --get  the same; without `error` that failure
+ *     otherwise, such as a full disk                       that failure, and `done` as its hint
+ *
+ * @returns the exit code. @throws its error, BrokenPipeError, ImgctlError
+ */
 export async function showResult(context: Context, result: Result): Promise<number> {
   const { console } = context;
   const { output, text, isOne } = result;
+  // Until the last row, what the command has returned is all that is known.
   let end: End = result;
   const place = {
     sink: console.stdout,
@@ -54,17 +62,17 @@ export async function showResult(context: Context, result: Result): Promise<numb
     if (text !== undefined) await writeText(place.sink, [text]);
     if (!output || !result.rows) return;
     const list = listWriter(output, place, isOne);
-    if ('next' in result.rows) end = await drain(result.rows, list.write);
-    else await list.write(result.rows);
+    end = await writeRows(result, list.write);
     await list.end(end.meta);
   };
   try {
-    await print().catch((failure: unknown) => {
-      // The pipe was closed, or there is no value for --get: the error that follows counts more.
-      const isMinor: boolean = hasCode(failure, 'not-found') || failure instanceof BrokenPipeError;
-      if (end.error !== undefined && isMinor) return;
-      throw isMinor ? failure : withDone(failure, end.done);
-    });
+    const failed = await failureOf(print());
+    if (failed) {
+      const { error } = failed;
+      const isMinor = hasCode(error, 'not-found') || error instanceof BrokenPipeError;
+      if (!isMinor) throw withDone(error, end.done);
+      if (end.error === undefined) throw error;
+    }
     await end.afterwards?.();
   } finally {
     result.close?.();
@@ -73,19 +81,31 @@ export async function showResult(context: Context, result: Result): Promise<numb
   return end.exitCode ?? 0;
 }
 
-/** Adds what was done to the error of a failed write. */
-function withDone(failure: unknown, done: End['done']): unknown {
-  return done && failure instanceof ImgctlError ? failure.with({ facts: done }) : failure;
+function failureOf(writing: Promise<void>): Promise<{ readonly error: unknown } | undefined> {
+  return writing.then(
+    () => undefined,
+    (error: unknown) => ({ error }),
+  );
 }
 
-async function drain(rows: Rows, write: (rows: readonly Row[]) => Promise<void>): Promise<End> {
+/** Adds what was done to the error of a failed write. */
+function withDone(error: unknown, done: End['done']): unknown {
+  return done && error instanceof ImgctlError ? error.with({ facts: done }) : error;
+}
+
+/** Writes the rows, as they come if they do. @returns what is known after the last one */
+async function writeRows(
+  result: Result,
+  write: (rows: readonly Row[]) => Promise<void>,
+): Promise<End> {
+  const { rows = [] } = result;
+  if (!('next' in rows)) {
+    await write(rows);
+    return result;
+  }
   let step = await rows.next();
   while (!step.done) {
-    const { value } = step;
-    const failed = await write(value).then(
-      () => undefined,
-      (error: unknown) => ({ error }),
-    );
+    const failed = await failureOf(write(step.value));
     step = failed ? await rows.throw(failed.error) : await rows.next();
   }
   return step.value;
@@ -96,14 +116,11 @@ export async function readResult(
   result: Result,
   receive: (row: Row, output: Output) => void,
 ): Promise<End> {
-  const { output, rows = [] } = result;
+  const { output } = result;
   if (!output) return result;
-  const write = async (page: readonly Row[]) => {
-    for (const row of page) receive(row, output);
-  };
-  if ('next' in rows) return drain(rows, write);
-  await write(rows);
-  return result;
+  return writeRows(result, async (rows) => {
+    for (const row of rows) receive(row, output);
+  });
 }
 
 /**
@@ -116,6 +133,6 @@ export function oneValue(
   record: Row,
   key: string,
 ): Result {
-  if (context.givenFormat === 'table' || context.quiet) return { text: `${record[key]}\n` };
+  if (!context.given.has('output') || context.quiet) return { text: `${record[key]}\n` };
   return { output: context.output(columns), rows: [record], isOne: true };
 }

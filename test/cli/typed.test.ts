@@ -47,13 +47,6 @@ it.each([
   expect(await localUser().imgctl(line)).toEqual(failed(2, `imgctl: ${message}\n`));
 });
 
-it.each(['images list -f -V', 'images list --sort -qV'])(
-  'imgctl %s prints the version',
-  async (line) => {
-    expect(await localUser().imgctl(line)).toEqual(await localUser().imgctl('--version'));
-  },
-);
-
 /** Commands that take an argument where X is. */
 const LINES = ['images list X', 'images lock add web X', 'X'];
 

@@ -105,7 +105,7 @@ export const LONG = [
   ['src/commands/images/lock/update.ts', 'JSON.stringify(now) === JSON.stringify(old)', 'now.id === old.id', 'test/commands/images/lock.test.ts'],
   ['src/session/account-keys.ts', 'has sealed.\n    await this.readToken();', 'has sealed.', 'test/session/shared-store.test.ts'],
   ['src/session/tokens.ts', 'this.#memory ??= stored;', 'this.#memory = stored;', 'test/session/tokens.test.ts'],
-  ['src/cli/result.ts', 'if (end.error !== undefined && isMinor) return;', '', 'test/cli/result.test.ts'],
+  ['src/cli/result.ts', 'if (end.error === undefined) throw error;', 'throw error;', 'test/cli/result.test.ts'],
   ['src/cli/result.ts', 'await rows.throw(failed.error)', 'await rows.next()', 'test/cli/result.test.ts'],
   ['src/mcp/server.ts', ' && output.rows.length > 0', '', 'test/commands/automation/mcp.test.ts'],
   ['src/ovf/disks.ts', 'files.length === 1 && how', 'how', 'test/ovf/unpack.test.ts'],

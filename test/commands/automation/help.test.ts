@@ -162,10 +162,11 @@ describe('imgctl', () => {
     expect(await show('sync --help', io)).toContain(`\n${heading.replace('Images', 'Options')}\n`);
   });
 
-  it('prints the version as a record with --json', async () => {
+  it('prints the version as a record with -o or --json', async () => {
     expect(JSON.parse(await show('version --json'))).toEqual({
       version: expect.stringMatching(/^\d/),
     });
+    expect(await show('version -o table')).toMatch(/^version +\d/);
   });
 
   it('prints the version', async () => {
