@@ -63,7 +63,23 @@ export async function holdMutex(file: string, patience: number, io: Clock, onWai
   };
 }
 
-/** Does the same, but runs the action without a mutex if none can be made. */
+/** Does the same, but returns undefined if no mutex can be made, or there is no file. */
+export async function holdMutexIfPossible(
+  file: string | undefined,
+  patience: number,
+  io: Clock,
+  onWait?: () => void,
+) {
+  if (file === undefined) return undefined;
+  try {
+    return await holdMutex(file, patience, io, onWait);
+  } catch (error) {
+    if (error instanceof ImgctlError) throw error;
+    return undefined;
+  }
+}
+
+/** Runs the action while holding the mutex, or without one if none can be made. */
 export async function withMutexIfPossible<Result>(
   file: string | undefined,
   patience: number,
@@ -71,17 +87,11 @@ export async function withMutexIfPossible<Result>(
   action: (assertHeld: AssertHeld) => Promise<Result>,
   onWait?: () => void,
 ): Promise<Result> {
-  if (file === undefined) return action(() => {});
-  let isHeld = false;
-  const hold = (assertHeld: AssertHeld) => {
-    isHeld = true;
-    return action(assertHeld);
-  };
+  const mutex = await holdMutexIfPossible(file, patience, io, onWait);
   try {
-    return await withMutex(file, patience, io, hold, onWait);
-  } catch (error) {
-    if (isHeld || error instanceof ImgctlError) throw error;
-    return action(() => {});
+    return await action(mutex?.assertHeld ?? (() => {}));
+  } finally {
+    mutex?.release();
   }
 }
 

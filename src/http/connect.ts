@@ -15,6 +15,8 @@ export interface ConnectOptions {
   readonly timeout: number;
 }
 
+type Origin = Readonly<Record<'hostname' | 'protocol' | 'port', string>>;
+
 /** A connection that is being opened. */
 interface Opening {
   /** How far it has come; follows the word "still" in the message of a timeout. */
@@ -41,11 +43,8 @@ export class Connector {
   }
 
   /** Opens a connection that the pool asks for, in undici's shape. */
-  connect(
-    { hostname, protocol, port }: Readonly<Record<'hostname' | 'protocol' | 'port', string>>,
-    done: (error: Error | null, socket: Socket | null) => void,
-  ): void {
-    this.#open(hostname, protocol === 'https:', port).then(
+  connect(origin: Origin, done: (error: Error | null, socket: Socket | null) => void): void {
+    this.#open(origin).then(
       (socket) => withoutOptimising(() => done(null, socket)),
       (error: Error) => done(error, null),
     );
@@ -64,7 +63,7 @@ export class Connector {
   }
 
   /** Ends a connection that is not open in time: it would keep its place in the pool for ever. */
-  async #open(hostname: string, isSecure: boolean, port: string): Promise<Socket> {
+  async #open(origin: Origin): Promise<Socket> {
     const opening: Opening = { waitingFor: 'connecting', sockets: [] };
     this.newest = opening;
     const end = () => {
@@ -73,19 +72,15 @@ export class Connector {
     };
     const timer = setTimeout(end, this.#options.timeout);
     try {
-      return await this.#connectAndSecure(opening, hostname, isSecure, port);
+      return await this.#connectAndSecure(origin, opening);
     } finally {
       clearTimeout(timer);
     }
   }
 
-  async #connectAndSecure(
-    opening: Opening,
-    hostname: string,
-    isSecure: boolean,
-    port: string,
-  ): Promise<Socket> {
+  async #connectAndSecure({ hostname, protocol, port }: Origin, opening: Opening): Promise<Socket> {
     const { proxy } = this.#options;
+    const isSecure = protocol === 'https:';
     const portNumber = Number(port || (isSecure ? 443 : 80));
     const target = `${net.isIPv6(hostname) ? `[${hostname}]` : hostname}:${portNumber}`;
     let socket = proxy

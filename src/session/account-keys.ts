@@ -37,11 +37,8 @@ return 1`;
 const RELEASE = `if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('set', KEYS[1], '', 'px', 1) end
 return 1`;
 
-/**
- * A token and the milliseconds from its receipt to its end: `abc.def 86400000`. A token without
- * these counts as old.
- */
-const TOKEN_VALUE = /^(\S+)(?: (\d{1,15}))?$/;
+/** A token and the milliseconds from its receipt to its end: `abc.def 86400000`. */
+const TOKEN_VALUE = /^(\S+) (\d{1,15})$/;
 
 type Key = 'lock' | 'token' | 'limit' | 'refused' | 'check';
 
@@ -86,8 +83,7 @@ export class AccountKeys {
     const [, token = '', lifetime] = TOKEN_VALUE.exec(this.#unseal(found.value)) ?? [];
     if (!isToken(token)) throw new SharedStoreError('it holds something other than a token');
     const expiresAt = this.#options.io.now() + found.milliseconds;
-    const receivedAt = lifetime === undefined ? 0 : Math.max(0, expiresAt - Number(lifetime));
-    return { token, receivedAt, expiresAt };
+    return { token, receivedAt: Math.max(0, expiresAt - Number(lifetime)), expiresAt };
   }
 
   /** Returns false, and stores nothing, unless this owner has the mutex. */
@@ -96,16 +92,12 @@ export class AccountKeys {
     const { io, sealingKey } = this.#options;
     // Throws instead of replacing what another key has sealed.
     await this.readToken();
-    const tokenKey = this.#name('token');
+    const name = this.#name('token');
     const text = `${token} ${wholeMilliseconds(expiresAt - receivedAt)}`;
-    const value = sealingKey ? seal(text, tokenKey, sealingKey) : text;
+    const value = sealingKey ? seal(text, name, sealingKey) : text;
     const left = wholeMilliseconds(expiresAt - io.now());
-    const stored = await this.#redis.run(
-      STORE,
-      [this.#name('lock'), tokenKey],
-      [owner, value, left],
-    );
-    return stored === 1;
+    const keys = [this.#name('lock'), name];
+    return (await this.#redis.run(STORE, keys, [owner, value, left])) === 1;
   }
 
   /** Deletes the token and the last refusal. @returns true if there was a token */

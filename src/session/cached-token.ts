@@ -3,10 +3,7 @@
 import type { IssuedToken } from '../api/token-request.ts';
 import { ImgctlError } from '../errors.ts';
 
-/**
- * Its times are by this machine's clock, milliseconds since the epoch; `receivedAt` is 0 if nobody
- * knows the age of the token.
- */
+/** Its times are by this machine's clock, milliseconds since the epoch. */
 export type CachedToken = Readonly<Pick<IssuedToken, 'token' | 'receivedAt' | 'expiresAt'>>;
 
 /** Token requests left until `resetsAt`, section 8 of service.md. Times as in CachedToken. */

@@ -7,7 +7,7 @@ import type { Account } from '../config/settings.ts';
 import { errorReason, ImgctlError, permissionAdvice, tryOr } from '../errors.ts';
 import type { Facts } from '../facts.ts';
 import { type AssertHeld, readJsonFile, writeJsonFile } from '../files/atomic-file.ts';
-import { holdMutex, MutexLostError } from '../files/mutex.ts';
+import { holdMutexIfPossible, MutexLostError } from '../files/mutex.ts';
 import type { Io } from '../io.ts';
 import type { JsonObject } from '../json.ts';
 import { type CachedToken, isInForce, type RememberedLimit } from './cached-token.ts';
@@ -46,7 +46,8 @@ export class FileStore implements TokenStore, MutexStore {
   readonly #uid: number | undefined;
   readonly #trustsOthers: boolean;
   readonly #warn: (message: string, facts?: Facts) => void;
-  #writeFailed = false;
+  /** True after a warning that a token or limit could not be written. */
+  writeFailed = false;
 
   constructor(
     directory: string | undefined,
@@ -91,11 +92,6 @@ export class FileStore implements TokenStore, MutexStore {
     tryOr(() => this.location && fs.rmSync(this.location, { force: true }), undefined);
   }
 
-  /** True after a warning that a token or limit could not be written. */
-  get writeFailed(): boolean {
-    return this.#writeFailed;
-  }
-
   /**
    * Stores something as long as a token for a moment.
    * @throws ImgctlError failed: it cannot be stored
@@ -138,33 +134,14 @@ export class FileStore implements TokenStore, MutexStore {
   }
 
   async acquire(): Promise<HeldMutex> {
-    const mutex = await this.#holdMutexIfPossible();
+    const mutex = await holdMutexIfPossible(this.limitFile, MUTEX_PATIENCE, this.#io);
     const assertHeld = mutex?.assertHeld;
     return {
       assertHeld: async () => assertHeld?.(),
-      writeToken: async (token) => {
-        try {
-          await this.write(token, { assertHeld });
-          return true;
-        } catch (error) {
-          if (error instanceof MutexLostError) return false;
-          throw error;
-        }
-      },
+      writeToken: (token) => this.write(token, { assertHeld }).then(() => true, falseIfLost),
       writeRefusal: (refusal) => this.writeRefusal(refusal),
       release: async () => mutex?.release(),
     };
-  }
-
-  /** Returns undefined if no mutex can be made, such as on a full disk. */
-  async #holdMutexIfPossible() {
-    if (this.limitFile === undefined) return undefined;
-    try {
-      return await holdMutex(this.limitFile, MUTEX_PATIENCE, this.#io);
-    } catch (error) {
-      if (error instanceof ImgctlError) throw error;
-      return undefined;
-    }
   }
 
   /** Also tightens the modes of the file and its folder. */
@@ -195,7 +172,7 @@ export class FileStore implements TokenStore, MutexStore {
     } catch (error) {
       if (error instanceof MutexLostError) throw error;
       if (isOptional) return;
-      this.#writeFailed = true;
+      this.writeFailed = true;
       // The same for both, so that a full disk is one warning.
       const what = `cannot store the access token or its request limit (${errorReason(error)})`;
       this.#warn(`${what}; it is used for this run only`, { kind: 'not-writable' });
@@ -217,6 +194,11 @@ export class FileStore implements TokenStore, MutexStore {
       if (isOwn && (stat.mode & 0o077) !== 0) fs.chmodSync(folder, 0o700);
     }, undefined);
   }
+}
+
+function falseIfLost(error: unknown): false {
+  if (error instanceof MutexLostError) return false;
+  throw error;
 }
 
 /** True if a Date can show the time. */

@@ -15,6 +15,8 @@ const SLICE = 100;
 /** The replies of RESP 2 but for arrays, which no command of imgctl returns. */
 type Reply = string | number | null;
 
+type Words = readonly string[];
+
 interface RedisOptions {
   readonly address: RedisAddress;
   readonly ca: string | undefined;
@@ -42,26 +44,18 @@ export class Redis {
 
   /**
    * Sends a command once.
-   * @param interrupt ends the wait for the reply
-   * @throws SharedStoreError, or the reason of an interrupt
+   * @param until an interrupt
+   * @throws SharedStoreError, or the reason of the interrupt
    */
-  async send(
-    words: readonly string[],
-    interrupt: AbortSignal = this.#options.io.signal,
-  ): Promise<Reply> {
+  async send(words: Words, until = this.#options.io.signal): Promise<Reply> {
     this.#connection ??= this.#connect();
     const connection = await this.#connection;
-    return this.#untilEnd(connection, connection.send(words), interrupt);
+    return this.#untilEnd(connection, connection.send(words), until);
   }
 
   /** Runs a script in the store, whose values are the ARGV of Lua. Otherwise like `send`. */
-  run(
-    script: string,
-    keys: readonly string[],
-    values: readonly string[],
-    interrupt?: AbortSignal,
-  ): Promise<Reply> {
-    return this.send(['EVAL', script, `${keys.length}`, ...keys, ...values], interrupt);
+  run(script: string, keys: Words, values: Words, until?: AbortSignal): Promise<Reply> {
+    return this.send(['EVAL', script, `${keys.length}`, ...keys, ...values], until);
   }
 
   async close(): Promise<void> {
@@ -79,10 +73,10 @@ export class Redis {
   async #untilEnd<Result>(
     { lost, destroy, explain }: Connection,
     reply: Promise<Result>,
-    interrupt: AbortSignal,
+    until: AbortSignal,
   ): Promise<Result> {
     const ended = new AbortController();
-    const limit = this.#failAfterLimit(AbortSignal.any([interrupt, ended.signal]));
+    const limit = this.#failAfterLimit(AbortSignal.any([until, ended.signal]));
     try {
       return await Promise.race([reply, lost, limit]);
     } catch (error) {
@@ -105,7 +99,7 @@ export class Redis {
 /** The library's client, without its own limits of time: its `connect` may wait for ever. */
 interface Connection {
   connect(): Promise<unknown>;
-  send(words: readonly string[]): Promise<Reply>;
+  send(words: Words): Promise<Reply>;
   destroy(): void;
   /** Rejects with the first error of the connection. */
   readonly lost: Promise<never>;

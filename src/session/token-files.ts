@@ -39,7 +39,10 @@ export function forgetTokens(directory: string | undefined, account?: Account): 
   const isToForget = (key: string | undefined) =>
     key !== undefined && (accountToForget === undefined || key === accountToForget);
 
-  const entries = readFolder(folder);
+  let entries: fs.Dirent[] = [];
+  const errors = removalErrors(folder, () => {
+    entries = fs.readdirSync(folder, { withFileTypes: true });
+  });
   // First the mutexes: a process that finds its own gone stores no token.
   for (const { name } of entries) {
     const [, limitFile = '', key] = MUTEX.exec(name) ?? [];
@@ -49,32 +52,22 @@ export function forgetTokens(directory: string | undefined, account?: Account): 
   const names = entries
     .filter((entry) => !entry.isDirectory() && isToForget(OWN_FILE.exec(entry.name)?.[1]))
     .map(({ name }) => name);
-  const errors = names.flatMap((name) => remove(path.join(folder, name)) ?? []);
+  for (const file of names.map((name) => path.join(folder, name))) {
+    errors.push(...removalErrors(file, () => fs.rmSync(file)));
+  }
   if (errors[0]) throw errors[0];
   return names.filter((name) => TOKEN_FILE.test(name)).length;
 }
 
-function readFolder(folder: string): fs.Dirent[] {
+/** Returns no error if the file is missing. */
+function removalErrors(file: string, act: () => void): ImgctlError[] {
   try {
-    return fs.readdirSync(folder, { withFileTypes: true });
+    act();
+    return [];
   } catch (cause) {
     if (isMissing(cause)) return [];
-    throw cannotRemove(folder, cause);
+    const message = `cannot remove ${file}: ${errorReason(cause)}`;
+    const advice = 'remove it by hand: it holds an access token';
+    return [new ImgctlError('config', message, { facts: advice, cause })];
   }
-}
-
-/** Returns the error if the file cannot be removed. */
-function remove(file: string): ImgctlError | undefined {
-  try {
-    fs.rmSync(file);
-  } catch (cause) {
-    if (!isMissing(cause)) return cannotRemove(file, cause);
-  }
-  return undefined;
-}
-
-function cannotRemove(file: string, cause: unknown): ImgctlError {
-  const message = `cannot remove ${file}: ${errorReason(cause)}`;
-  const advice = 'remove it by hand: it holds an access token';
-  return new ImgctlError('config', message, { facts: advice, cause });
 }

@@ -112,8 +112,9 @@ export class Tokens implements TokenSource {
     const { io } = this.#options;
     const token = await this.#known();
     if (token === undefined) return this.#renewOnce();
-    const mayRenew = this.#credentials && token.token !== this.#unrenewed;
-    if (!mayRenew || !needsRenewal(token, io.now())) return token.token;
+    const hasTimeLeft = !needsRenewal(token, io.now());
+    const mayRenew = this.#credentials !== undefined && token.token !== this.#unrenewed;
+    if (hasTimeLeft || !mayRenew) return token.token;
     try {
       return await this.#renewOnce();
     } catch (error) {
