@@ -5,7 +5,6 @@ import type { ReceivedImage } from '../api/types.ts';
 import { ImgctlError } from '../errors.ts';
 import { EVERYTHING } from '../query/query.ts';
 import { ID_ORDER } from './first-pages.ts';
-import type { SizedImages } from './held-images.ts';
 import { areDescending, idOf, lowestLongerId } from './ids.ts';
 import { isRefusedRequest, pageOrRefusal, requestPage } from './page.ts';
 import { NotByIdError, pagesById } from './pages-by-id.ts';
@@ -25,7 +24,7 @@ export async function* allImages(
   first: ImagePage,
   perPage: number,
   stopAfter: number,
-): AsyncGenerator<SizedImages, void, void> {
+): AsyncGenerator<Pick<ImagePage, 'images' | 'bytes'>, void, void> {
   const abort = new AbortController();
   const { sortsById } = firstPages;
   const query = { sort: sortsById ? ID_ORDER : undefined, perPage };

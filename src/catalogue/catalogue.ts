@@ -1,4 +1,18 @@
 // Where images come from: the service, a snapshot of its catalogue, or the user's own images.
+//
+//   serviceCatalogue
+//     listCatalogue        a list of the service, in one of two ways (service-list.ts):
+//       findSurePage         from one page, if it has the list for sure (sure-page.ts)
+//         FirstPages           requests it, and remembers what the service refuses (first-pages.ts)
+//         LikeProofs           proves that its filter loses no images (like-proofs.ts)
+//       matchingPages        from all pages, of which it yields what matches
+//         allImages            each image once, or an error if one may be missing (all-images.ts)
+//           pagesById            by id, several requests at a time (pages-by-id.ts)
+//           pagesByNumber        or by page number, if the service cannot (pages-by-number.ts)
+//   heldCatalogue        a snapshot (snapshot.ts), or the user's own images
+//
+// Each request is sent by requestPage (page.ts). Commands also use numberedPage, for --page N, and
+// newest.ts, for the newest image of a series.
 
 import type { Client } from '../api/client.ts';
 import { type ImagePage, keyOf } from '../api/images.ts';

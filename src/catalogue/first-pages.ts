@@ -38,7 +38,7 @@ export class FirstPages {
     const key = [list.filter, list.sort].filter((part) => part !== undefined).join(' by ');
     const known = this.#refusals.get(key);
     if (known) return known;
-    // That was retried already, and the service is likely to be down.
+    // The earlier request was retried already, and the service is likely to be down.
     const options = isOutage(earlier) ? { retries: 0 } : {};
     const page = await pageOrRefusal(requestPage(this.#client, list, 1, options));
     if (page instanceof ImgctlError) {
@@ -77,23 +77,23 @@ export class FirstPages {
   }
 
   /**
-   * False if the service may sort ids as texts, such as 999 before 1150. It is asked whether there
-   * are ids longer than the first one if that begins with a 9, as the first of such texts does
-   * unless all of these images are gone, or if the ids up to the first one are too few:
+   * False if the service may sort ids as texts, such as 999 before 1150. Then the first id of all is
+   * not the longest. The service is asked for longer ones if the first id begins with a 9, as it is
+   * likely to do among texts, or is too low for so many images:
    *
-   *     all images by id                filter=id,ge,1000
-   *     1150 1149 1148 ...                                   true
-   *     999 998 997 ..., 999 images     no image             true
-   *     999 998 997 ..., 1150 images    1150                 false
-   *     899 898 897 ..., 1050 images    1150                 false
+   *     first of all images    filter=id,ge,1000
+   *     1150 of 1150                               true
+   *     999 of 999             no image            true
+   *     999 of 1150            1150                false
+   *     899 of 1050            1150                false
    */
   async sortsIdsAsNumbers(perPage: number): Promise<boolean> {
     const first = await this.ofAll(perPage);
     const [image = {}] = first.images;
     const firstId = idOf(image);
-    // Some services count from 0.
-    const mayHaveLonger = `${firstId}`.startsWith('9') || firstId + 1 < first.total;
-    if (!mayHaveLonger) return true;
+    // Some services count ids from 0.
+    const isTooLow = firstId + 1 < first.total;
+    if (!isTooLow && !`${firstId}`.startsWith('9')) return true;
     const longer = await this.request({ filter: `id,ge,${lowestLongerId(first)}`, perPage: 1 });
     return !(longer instanceof ImgctlError) && longer.images.length === 0;
   }

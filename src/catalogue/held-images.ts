@@ -1,15 +1,8 @@
 // Images that are held in memory: each once, and no more than fit.
 
-import { keyOf } from '../api/images.ts';
+import { type ImagePage, keyOf } from '../api/images.ts';
 import type { ReceivedImage } from '../api/types.ts';
 import { ImgctlError } from '../errors.ts';
-
-/** Images of a page. */
-export interface SizedImages {
-  readonly images: readonly ReceivedImage[];
-  /** Size of the whole page. */
-  readonly bytes: number;
-}
 
 /** Maximum size of the pages of a list that is held in memory, in bytes; about 500,000 images. */
 const MAX_HELD_BYTES = 256 * 2 ** 20;
@@ -27,7 +20,7 @@ export function addImage(images: Map<unknown, ReceivedImage>, image: ReceivedIma
 }
 
 /** Returns the images of all pages. @throws ImgctlError bad-answer: they are too large */
-export async function holdImages(pages: AsyncIterable<SizedImages>): Promise<ReceivedImage[]> {
+export async function holdImages(pages: AsyncIterable<Pick<ImagePage, 'images' | 'bytes'>>) {
   const held: ReceivedImage[] = [];
   let heldBytes = 0;
   for await (const { images, bytes } of pages) {

@@ -65,8 +65,8 @@ export class LikeProofs {
   }
 
   /**
-   * Returns a text of a page, to be found in a list of that order, if possible one with upper and
-   * lower case: a service may change the case of what it searches for.
+   * Returns a text to find, and the order of the page that has it. As a service may change the case
+   * of what it searches for, the text has upper and lower case, unless all values are in one case.
    */
   async #chooseProbe(field: Field, part: string, page: ImagePage, { sort, perPage }: PageOrder) {
     const [text] = probesOn(page, field, part, sort).filter(hasBothCases);
@@ -74,7 +74,6 @@ export class LikeProofs {
     const firstOfAll = await this.#firstPages.ofAll(perPage);
     if (isWhole(firstOfAll)) return 'unneeded';
     const probes = probesOn(firstOfAll, field, part, BY_ID);
-    // If no value has the other case, a probe in one case shows enough.
     const values = [...valuesOf(page, field), ...valuesOf(firstOfAll, field)].join('');
     const [textOfAll] = hasBothCases(values) ? probes.filter(hasBothCases) : probes;
     return textOfAll === undefined ? undefined : { text: textOfAll, sort: BY_ID };

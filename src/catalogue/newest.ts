@@ -47,16 +47,17 @@ export function describeChoices(choices: readonly ReceivedImage[]): string[] {
 
 /** Returns the only newest image, or the error that lists the choices. @throws ImgctlError empty */
 export function onlyNewest({ index, query }: Pick<NewestCollector, 'query' | 'index'>) {
-  const [series, ...others] = index.series();
-  if (series === undefined) throw new ImgctlError('empty', 'no images match');
-  if (others.length === 0) {
-    const error = errorOf(series, query);
-    return error ? { error } : { image: series.choices[0] };
+  const all = index.series();
+  const [only] = all;
+  if (only === undefined) throw new ImgctlError('empty', 'no images match');
+  if (all.length === 1) {
+    const error = errorOf(only, query);
+    return error ? { error } : { image: only.choices[0] };
   }
-  const newest = [series, ...others].map(({ choices }) => choices[0]).sort(likeliestFirst);
-  const [first = series.choices[0], ...rest] = newest;
-  const advice = newest.length > MAX_LISTED ? '; add words' : '';
-  return { error: new AmbiguousError(`${newest.length} series match${advice}`, [first, ...rest]) };
+  const newest = all.map(({ choices }) => choices[0]).sort(likeliestFirst);
+  const [first = only.choices[0], ...others] = newest;
+  const advice = all.length > MAX_LISTED ? '; add words' : '';
+  return { error: new AmbiguousError(`${all.length} series match${advice}`, [first, ...others]) };
 }
 
 /** Returns the only newest image of each series, and an error that names series with several. */
@@ -76,26 +77,26 @@ export function newestOfEach({ index, query }: NewestCollector) {
 
 /** Returns the query with filters that leave out each series without a single newest image. */
 export function withoutUnsure({ index, query }: NewestCollector): Query {
-  const problems = index.series().map((series) => problemOf(series, query));
+  const isSure = index.series().map((series) => problemOf(series, query) === undefined);
   const sure: ReceivedImage[] = [];
   // One series can have several patterns: web-1 and web_1.
-  const unsure = new Map<string, ReceivedImage[]>();
+  const unsureNames = new Map<string, string[]>();
   for (const { image, seriesNumber } of index.rankedImages()) {
-    if (problems[seriesNumber] === undefined) {
+    if (isSure[seriesNumber]) {
       sure.push(image);
       continue;
     }
     const pattern = wildcardsOf(image);
-    const alike = unsure.get(pattern) ?? [];
-    alike.push(image);
-    unsure.set(pattern, alike);
+    const names = unsureNames.get(pattern) ?? [];
+    names.push(nameOf(image));
+    unsureNames.set(pattern, names);
   }
-  const filters = [...unsure].flatMap(([pattern, images]) => {
+  const filters = [...unsureNames].flatMap(([pattern, names]) => {
     const filter = filterOf('name', 'notlike', pattern);
-    const others = new Query({ filters: [filter] });
-    if (sure.every((image) => others.matches(image))) return filter;
+    const withoutPattern = new Query({ filters: [filter] });
+    if (sure.every((image) => withoutPattern.matches(image))) return filter;
     // The pattern matches images that must stay, so each name is left out by itself.
-    return images.map((image) => filterOf('name', 'ne', nameOf(image)));
+    return names.map((name) => filterOf('name', 'ne', name));
   });
   return new Query({ words: query.words, filters: [...query.filters, ...filters] });
 }

@@ -8,6 +8,10 @@ import { isFieldSort, printSort } from '../query/sort.ts';
 import { requestPage } from './page.ts';
 import type { ReadOptions } from './service-list.ts';
 
+interface NumberedPageOptions extends Pick<ReadOptions, 'perPage' | 'limit'> {
+  readonly page: number;
+}
+
 /**
  * Returns the images of a page that match, in the order of the service, and the number that the
  * service gives the page.
@@ -17,29 +21,25 @@ import type { ReadOptions } from './service-list.ts';
 export async function numberedPage(
   client: Pick<Client, 'listImages'>,
   query: Query,
-  {
-    page: wanted,
-    perPage = MAX_PER_PAGE,
-    limit,
-  }: Pick<ReadOptions, 'perPage' | 'limit'> & { readonly page: number },
+  { page: asked, perPage = MAX_PER_PAGE, limit }: NumberedPageOptions,
 ) {
   const [condition] = query.conditions;
   const [sort] = query.sorts.filter(isFieldSort).map(printSort);
-  const asked = { filter: condition?.sent?.text, sort, perPage };
-  const page = await requestPage(client, asked, wanted).catch((error: unknown) => {
-    throw wanted > 1 && hasCode(error, 'not-found') ? noPage(wanted, '', 1) : error;
+  const list = { filter: condition?.sent?.text, sort, perPage };
+  const noPage = `page ${asked} does not exist`;
+  const page = await requestPage(client, list, asked).catch((error: unknown) => {
+    throw asked > 1 && hasCode(error, 'not-found') ? notFound(noPage, 1) : error;
   });
-  const { meta, number = wanted, total } = page;
+  const { meta, number = asked, total } = page;
   const last = Math.max(page.pages, 1);
-  if (page.images.length === 0 && wanted > last) {
-    throw noPage(wanted, `; the last page is ${last}`, last);
+  if (page.images.length === 0 && asked > last) {
+    throw notFound(`${noPage}; the last page is ${last}`, last);
   }
   const images = page.images.filter((image) => query.matches(image)).slice(0, limit);
   return { images, number, end: { meta, total: condition ? undefined : total } };
 }
 
-/** @param other a page that exists */
-function noPage(wanted: number, more: string, other: number): ImgctlError {
-  const message = `page ${wanted} does not exist${more}`;
-  return new ImgctlError('not-found', message, { facts: { kind: 'other-page', page: other } });
+/** @param page one that exists */
+function notFound(message: string, page: number): ImgctlError {
+  return new ImgctlError('not-found', message, { facts: { kind: 'other-page', page } });
 }

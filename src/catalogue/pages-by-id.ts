@@ -3,7 +3,6 @@
 
 import type { ImagePage } from '../api/images.ts';
 import { ID_ORDER } from './first-pages.ts';
-import type { SizedImages } from './held-images.ts';
 import { areDescending, idOf } from './ids.ts';
 import { isWhole } from './page.ts';
 
@@ -11,7 +10,7 @@ import { isWhole } from './page.ts';
 export class NotByIdError extends Error {}
 
 /** The images of a page that were not on a page before it. */
-interface TakenPage extends SizedImages {
+interface TakenPage extends Pick<ImagePage, 'images' | 'bytes'> {
   readonly ids: readonly number[];
   /** Number of images with lower ids, as the service says. */
   readonly below: number;

@@ -12,20 +12,15 @@ const CHANGED = 'it changed while it was read';
 const MAX_READINGS_BY_ID = 2;
 const MAX_READINGS = 3;
 
-/** All pages of the list, read once. */
-interface Reading {
-  /** By what tells them apart. */
-  readonly images: ReadonlyMap<unknown, ReceivedImage>;
-  /** Why images may be missing, if so. */
-  readonly fault: string | undefined;
-}
+/** Images by what tells them apart. */
+type ByKey = ReadonlyMap<unknown, ReceivedImage>;
 
 /**
  * Returns all images of a list, each once, of the first reading that counts:
  *
- *     with a fault            no
- *     in the order of ids     yes
- *     in another order        if the reading before had the same images
+ *     a page or an image may be missing   no
+ *     it is in the order of ids           yes
+ *     it is in another order              if the reading before had the same images
  *
  * @param readPage returns a page by its number, from 1
  * @param readState tells one state of the list from another; undefined if the service does not sort
@@ -35,31 +30,24 @@ export async function pagesByNumber(
   readPage: (number: number) => Promise<ImagePage>,
   readState: (() => Promise<string>) | undefined,
 ): Promise<ReceivedImage[]> {
-  let before: Reading | undefined;
+  let before: ByKey | undefined;
   for (let count = 1; ; count += 1) {
-    const reading = await readUndisturbed(readPage, readState);
-    const images = [...reading.images.values()];
+    const state = await readState?.();
+    const { images: byKey, fault: faultOfPages } = await readOnce(readPage);
+    const hasChanged = (await readState?.()) !== state;
+    const fault = hasChanged ? CHANGED : faultOfPages;
+    const images = [...byKey.values()];
     const isById = readState !== undefined && areDescending(images.map(idOf));
-    const counts = reading.fault === undefined && (isById || haveSameImages(reading, before));
-    if (counts) return images;
+    if (fault === undefined && (isById || haveSameKeys(byKey, before))) return images;
     if (count >= (isById ? MAX_READINGS_BY_ID : MAX_READINGS)) {
-      throw incompleteList(reading.fault ?? 'each reading returned different images');
+      throw incompleteList(fault ?? 'each reading returned different images');
     }
-    before = reading;
+    before = fault === undefined ? byKey : undefined;
   }
 }
 
-async function readUndisturbed(
-  readPage: (number: number) => Promise<ImagePage>,
-  readState: (() => Promise<string>) | undefined,
-): Promise<Reading> {
-  const state = await readState?.();
-  const reading = await readOnce(readPage);
-  const hasChanged = (await readState?.()) !== state;
-  return hasChanged ? { ...reading, fault: CHANGED } : reading;
-}
-
-async function readOnce(readPage: (number: number) => Promise<ImagePage>): Promise<Reading> {
+/** Returns the images of all pages, and the fault if some may be missing. */
+async function readOnce(readPage: (number: number) => Promise<ImagePage>) {
   const images = new Map<unknown, ReceivedImage>();
   let bytes = 0;
   let announced = 0;
@@ -86,10 +74,8 @@ async function readOnce(readPage: (number: number) => Promise<ImagePage>): Promi
   return { images, fault: `the service announced ${announced} images but sent ${images.size}` };
 }
 
-function haveSameImages({ images }: Reading, before: Reading | undefined): boolean {
-  if (before === undefined || before.fault !== undefined) return false;
-  const keys = [...images.keys()];
-  return images.size === before.images.size && keys.every((key) => before.images.has(key));
+function haveSameKeys(now: ByKey, before: ByKey | undefined): boolean {
+  return now.size === before?.size && [...now.keys()].every((key) => before.has(key));
 }
 
 export function incompleteList(fault: string): ImgctlError {

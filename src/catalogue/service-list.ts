@@ -5,7 +5,7 @@ import type { ReceivedImage } from '../api/types.ts';
 import type { Query } from '../query/query.ts';
 import { BY_ID } from '../query/sort.ts';
 import { allImages } from './all-images.ts';
-import { holdImages, type SizedImages } from './held-images.ts';
+import { holdImages } from './held-images.ts';
 import type { Service } from './service.ts';
 import { findSurePage, isSortedBy, matchesOf, totalOfPart } from './sure-page.ts';
 
@@ -90,7 +90,7 @@ async function* matchingPages(
   first: ImagePage,
   { perPage = MAX_PER_PAGE, watch }: ReadOptions,
   stopAfter: number,
-): AsyncGenerator<SizedImages, void, void> {
+): AsyncGenerator<Pick<ImagePage, 'images' | 'bytes'>, void, void> {
   // With conditions, nobody knows how many images must be read.
   const mostRead = query.conditions.length === 0 ? stopAfter : Infinity;
   let left = stopAfter;

@@ -1,4 +1,4 @@
-// The service of a run, and what has been learned of it.
+// What the lists of a run share: the client, and what was learned of its service.
 
 import type { Client } from '../api/client.ts';
 import { FirstPages } from './first-pages.ts';
