@@ -74,20 +74,22 @@ export const UPLOAD_OPTIONS = [
   }),
 ] as const;
 
-type UploadOptions = Parsed<typeof UPLOAD_OPTIONS>;
+interface UploadOptions extends Parsed<typeof UPLOAD_OPTIONS> {
+  /** True for the one process that may use the file of the names of parts: it has the mutex. */
+  readonly isPush?: boolean;
+}
 
 /**
- * Opens and checks the storage. Also returns the files that this machine has for it.
- * @param mayAsk asks on a terminal for missing credentials, and stores a user name that works
+ * Opens and checks the storage. Also returns the files that this machine has for it. A push asks on
+ * a terminal for missing credentials, and stores a user name that works.
  */
 export async function openUploadStorage(
   context: Context,
   options: UploadOptions = defaultsOf(UPLOAD_OPTIONS),
-  mayAsk = false,
 ): Promise<{ storage: Storage; files: StorageFiles }> {
   const { io, settings, quiet } = context;
   const { layer } = settings.find('upload-url');
-  const isAsked = mayAsk && io.stdin.isTTY && !quiet;
+  const isAsked = options.isPush === true && io.stdin.isTTY && !quiet;
   const { storage, settings: used, typed } = await openTarget(context, options, isAsked);
   try {
     // What was typed for --to or a variable does not belong to the profile.
@@ -212,7 +214,7 @@ async function openWithCredentials(
 function optionsOf(
   context: Context,
   settings: Settings,
-  options: UploadOptions,
+  { isPush, ...options }: UploadOptions,
   limit: Limit,
 ): StorageOptions {
   const { io, console } = context;
@@ -223,7 +225,8 @@ function optionsOf(
     retries: settings.get('retries'),
     ...options,
     limit,
-    partsFile: mutex && `${mutex}.parts`,
+    // A push that starts removes the parts that are named there.
+    partsFile: isPush && mutex ? `${mutex}.parts` : undefined,
     ca: readCertificates(settings, io, 'upload-ca-file'),
     userAgent: USER_AGENT,
     env: io.env,

@@ -4,6 +4,7 @@ import { ImgctlError, tryOr } from '../errors.ts';
 import { httpDate } from '../http/headers.ts';
 import { type HttpResponse, isSuccess } from '../http/message.ts';
 import { findAll, textOf, type XmlElement } from '../xml.ts';
+import type { UnfinishedParts } from './dav-parts.ts';
 import { type createRequests, type StorageRequest, textBody } from './requests.ts';
 import { CHECK_URL, isSettled, requireLength, storageError, xmlOf } from './responses.ts';
 import type { StorageOptions } from './storage.ts';
@@ -16,7 +17,7 @@ const PROPFIND = textBody(
   '<?xml version="1.0" encoding="utf-8"?><propfind xmlns="DAV:"><prop><getcontentlength/><getetag/><getlastmodified/><resourcetype/></prop></propfind>',
 );
 
-export interface Dav extends Pick<StorageOptions, 'clock' | 'limit' | 'partsFile'> {
+export interface Dav extends Pick<StorageOptions, 'clock' | 'limit'> {
   readonly requests: ReturnType<typeof createRequests>;
   readonly address: string;
   /** With a slash at its end. */
@@ -24,8 +25,7 @@ export interface Dav extends Pick<StorageOptions, 'clock' | 'limit' | 'partsFile
   readonly urlOf: (name: string) => URL;
   /** The URL of the folder for messages, without the slash. */
   readonly place: string;
-  /** Parts that did not arrive as a whole; the server may still be writing them. */
-  readonly unfinished: Set<string>;
+  readonly unfinished: UnfinishedParts;
   /** What was found out about the server: how many forms of Destination it refuses. */
   readonly found: { refusedForms: number };
 }

@@ -1,8 +1,6 @@
 // A WebDAV storage: uploads to a hidden name, checks the size, then moves it (RFC 4918).
 
-import fs from 'node:fs';
-import { ImgctlError, tryOr } from '../errors.ts';
-import { readOwnFile } from '../files/atomic-file.ts';
+import { ImgctlError } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
 import { basicPair } from '../http/url.ts';
 import {
@@ -14,7 +12,8 @@ import {
   sendChecked,
 } from './dav-folder.ts';
 import { publishPart } from './dav-move.ts';
-import { isDeadPart, isHidden, isPart, partName } from './part-names.ts';
+import { UnfinishedParts } from './dav-parts.ts';
+import { isDeadPart, isHidden, isPartOf, partName, removeAll } from './part-names.ts';
 import { readBack } from './read-back.ts';
 import { createRequests, streamBody } from './requests.ts';
 import { CHECK_URL } from './responses.ts';
@@ -44,7 +43,7 @@ export function davStorage(
   const folder = new URL(`${url.href.replace(/\/$/, '')}/`);
   const place = `${folder.origin}${folder.pathname.slice(0, -1)}`;
   const urlOf = (name: string) => new URL(encodeURIComponent(name), folder);
-  const unfinished = new Set<string>();
+  const unfinished = new UnfinishedParts(options.partsFile);
   const found = { refusedForms: 0 };
   const dav: Dav = { ...options, requests, address, folder, place, urlOf, unfinished, found };
   return {
@@ -62,13 +61,19 @@ export function davStorage(
     compare: (name, file, equalFingerprint) => compareFile(dav, name, file, equalFingerprint),
     look: async (name) => (await findFile(dav, name))?.fingerprint,
     put: (name, file, onProgress) => uploadPart(dav, name, file, onProgress),
-    remove: (name) => removeFile(dav, name),
-    async removeDeadParts(isLast) {
-      if (!isLast) noteKilledParts(dav);
-      keepParts(dav, await removeUnfinished(dav));
-      for (const { name, age } of await propfind(dav, folder, 1)) {
-        if (isDeadPart(name, age, clock.system)) await removeFile(dav, name);
-      }
+    async remove(name) {
+      const parts = unfinished.names.filter((part) => isPartOf(name, part));
+      await removeAll([...parts, name], (each) => removeFile(dav, each));
+    },
+    async removeDeadParts() {
+      unfinished.addKilled();
+      unfinished.keepInFile(await removeParts(dav, unfinished.names));
+      const files = await propfind(dav, folder, 1);
+      const dead = files.filter(({ name, age }) => isDeadPart(name, age, clock.system));
+      await removeAll(
+        dead.map(({ name }) => name),
+        (each) => removeFile(dav, each),
+      );
     },
     close: requests.close,
   };
@@ -92,10 +97,12 @@ async function compareFile(
 
 /** Uploads under a new name in each attempt: the server may still be writing the last one. */
 async function uploadPart(dav: Dav, name: string, file: UploadSource, onProgress: OnBytes) {
+  const { clock, unfinished } = dav;
   const parts: string[] = [];
   const nextUrl = () => {
-    const part = newPart(dav, name);
+    const part = partName(name, clock.system);
     parts.push(part);
+    unfinished.add(part);
     return dav.urlOf(part);
   };
   try {
@@ -105,53 +112,24 @@ async function uploadPart(dav: Dav, name: string, file: UploadSource, onProgress
     await sendChecked(dav, request);
     const part = parts.at(-1) ?? '';
     const sent = await requireSize(dav, part, name, file.size);
-    dav.unfinished.delete(part);
+    unfinished.delete(part);
     return {
       publish: (replace: boolean) => publishPart(dav, { part, name, sent }, replace),
       discard: () => removeFile(dav, part),
     };
   } catch (error) {
     // A server that is away would only delay the error; a later run removes the parts.
-    if (!(error instanceof TransportError)) await removeUnfinished(dav);
+    if (!(error instanceof TransportError)) await removeParts(dav, parts);
     // Web servers often deny hidden files.
     const mayBeHidden = error instanceof ImgctlError && [403, 404].includes(error.status ?? 0);
     throw mayBeHidden ? error.with({ facts: CHECK_HIDDEN }) : error;
   }
 }
 
-/** Returns the name of a new part, and notes that it is unfinished. */
-function newPart({ clock, unfinished, partsFile }: Dav, name: string): string {
-  const part = partName(name, clock.system);
-  unfinished.add(part);
-  // nginx lists no hidden files: nobody else would find the part of a killed push.
-  if (partsFile) tryOr(() => fs.appendFileSync(partsFile, `${part}\n`, { mode: 0o600 }), undefined);
-  return part;
-}
-
-/** Notes the parts of killed pushes. They have ended, as one push runs at a time on a machine. */
-function noteKilledParts({ unfinished, partsFile }: Dav): void {
-  const text = partsFile && tryOr(() => readOwnFile(partsFile), undefined);
-  // Only parts: anything else in a damaged file would be deleted from the storage.
-  for (const line of text?.split('\n') ?? []) if (isPart(line)) unfinished.add(line);
-}
-
-/** Leaves only these parts in the file of names. */
-function keepParts({ partsFile }: Dav, parts: readonly string[]): void {
-  if (!partsFile) return;
-  tryOr(() => {
-    // Removes also a link or a pipe, since nothing must be added to one.
-    fs.rmSync(partsFile, { force: true });
-    const text = parts.map((part) => `${part}\n`).join('');
-    if (text !== '') fs.writeFileSync(partsFile, text, { mode: 0o600, flag: 'wx' });
-  }, undefined);
-}
-
-/** Returns the parts that could not be removed. */
-async function removeUnfinished(dav: Dav): Promise<string[]> {
+/** Removes parts at once. Returns those that could not be removed. */
+async function removeParts(dav: Dav, parts: readonly string[]): Promise<string[]> {
   const left: string[] = [];
-  const removals = [...dav.unfinished].map((part) =>
-    removeFile(dav, part).catch(() => left.push(part)),
-  );
+  const removals = parts.map((part) => removeFile(dav, part).catch(() => left.push(part)));
   await Promise.all(removals);
   return left;
 }

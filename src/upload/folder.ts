@@ -7,7 +7,7 @@ import path from 'node:path';
 import { readFileChunks } from '../chunks.ts';
 import { errorCode, errorReason, ImgctlError, isMissing, permissionAdvice } from '../errors.ts';
 import type { Clock } from '../io.ts';
-import { isDeadPart, isHidden, isPart, partName } from './part-names.ts';
+import { isDeadPart, isHidden, isPart, isPartOf, partName, removeAll } from './part-names.ts';
 import type { Limit } from './rate.ts';
 import type { OnBytes, Published, Storage, StoredFile } from './storage.ts';
 import {
@@ -43,6 +43,7 @@ export function folderStorage(root: string, clock: Clock, limit: Limit): Storage
   const fail = (cause: unknown): never => {
     throw folderError(root, address, cause);
   };
+  const removeFile = (name: string) => rm(path.join(root, name), { force: true }).catch(fail);
   const folder: Folder = { root, address, clock, limit, fail };
   return {
     address,
@@ -73,14 +74,18 @@ export function folderStorage(root: string, clock: Clock, limit: Limit): Storage
       return stats && fingerprintOf(stats);
     },
     put: (name, file, onProgress) => writePart(folder, name, file, onProgress),
-    remove: (name) => rm(path.join(root, name), { force: true }).catch(fail),
+    async remove(name) {
+      const names = await readdir(root).catch(fail);
+      await removeAll([...names.filter((part) => isPartOf(name, part)), name], removeFile);
+    },
     async removeDeadParts() {
-      for (const name of await readdir(root).catch(fail)) {
-        const file = path.join(root, name);
-        const stats = isPart(name) ? await stat(file).catch(() => undefined) : undefined;
-        if (stats && isDeadPart(name, clock.now() - stats.mtimeMs, clock.system))
-          await rm(file, { force: true }).catch(fail);
+      const dead: string[] = [];
+      for (const name of (await readdir(root).catch(fail)).filter(isPart)) {
+        const stats = await stat(path.join(root, name)).catch(() => undefined);
+        const age = stats ? clock.now() - stats.mtimeMs : 0;
+        if (isDeadPart(name, age, clock.system)) dead.push(name);
       }
+      await removeAll(dead, removeFile);
     },
     async close() {},
   };

@@ -1,4 +1,4 @@
-// The names of parts: hidden files that are uploaded, and whose process may have been killed.
+// Parts, the hidden files that are uploaded: their names, and what is removed of killed processes.
 
 import { randomBytes } from 'node:crypto';
 import { shortDigest } from '../files/paths.ts';
@@ -56,4 +56,14 @@ export function isDeadPart(name: string, age: number, system: System): boolean {
 
 export function isHidden(name: string): boolean {
   return name.startsWith('.');
+}
+
+/** Removes all files that can be removed. @throws the first error, after that */
+export async function removeAll(
+  names: readonly string[],
+  remove: (name: string) => Promise<void>,
+): Promise<void> {
+  const errors: unknown[] = [];
+  for (const name of names) await remove(name).catch((error: unknown) => errors.push(error));
+  if (errors.length > 0) throw errors[0];
 }

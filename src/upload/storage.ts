@@ -20,7 +20,7 @@ export interface StorageOptions {
   readonly ca: string | undefined;
   readonly userAgent: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The file for the names of parts, for a storage that lists no hidden files, such as nginx. */
+  /** Where a push leaves the names of its parts for the next one. Only one at a time may have it. */
   readonly partsFile: string | undefined;
   readonly onWarning: (text: string) => void;
   readonly onSecret: (secret: string) => void;
@@ -78,9 +78,9 @@ export interface Storage {
   look(name: string): Promise<string | undefined>;
   /** Uploads the file and checks what arrived; it stays invisible. */
   put(name: string, file: UploadSource, onProgress: OnBytes): Promise<UnpublishedFile>;
-  /** Removes the file, and the unfinished uploads of that name. */
+  /** Removes the file, and what is known of unfinished uploads of that name. */
   remove(name: string): Promise<void>;
-  /** Removes the parts of killed processes. @param isLast this push writes no more parts */
-  removeDeadParts(isLast: boolean): Promise<void>;
+  /** Removes the parts of killed processes, and of uploads of this one that failed. */
+  removeDeadParts(): Promise<void>;
   close(): Promise<void>;
 }

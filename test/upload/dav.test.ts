@@ -169,13 +169,19 @@ it.each([
 );
 
 it.each([
-  ['of a proxy that does not wait says that the file', 504, true],
-  ['of the server does not say that the file', 500, false],
-])('push to WebDAV whose move gets an error %s may be visible', async (_whose, status, isLost) => {
-  const { start } = await pushTo(({ method }) => method === 'MOVE' && { status });
-  const { exitCode, stderr } = await start().ended;
-  expect([exitCode, stderr.includes('web.ova (perhaps)')]).toEqual([1, isLost]);
-});
+  ['of a proxy that does not wait says that the file', [504], true],
+  ['of the server does not say that the file', [500], false],
+  ['of a proxy after a refused form of Destination says that the file', [400, 502], true],
+])(
+  'push to WebDAV whose move gets an error %s may be visible',
+  async (_whose, statuses, isLost) => {
+    const responses = statuses.map((status) => ({ status }));
+    const { start } = await pushTo(({ method }) => method === 'MOVE' && responses.shift());
+    const { exitCode, stderr } = await start().ended;
+    expect([exitCode, stderr.includes('web.ova (perhaps)')]).toEqual([1, isLost]);
+    expect(stderr).toContain(`(${statuses[0]})`);
+  },
+);
 
 it('push to WebDAV names what it replaced if its source changes before that is read back', async () => {
   let file = '';
@@ -295,6 +301,20 @@ it('push to WebDAV waits for another that is about to move its file over this on
   const { io, ended } = start('--no-sync', 0);
   expect(await ended).toEqual(failed(1, 'already has a different web.ova'));
   expect(io.sleeps).toEqual([2_000]);
+});
+
+it('push to WebDAV removes the dead parts behind one that it cannot remove', async () => {
+  const dead = ['00000001', '00000002'].map((unique) => {
+    return `/bucket/.imgctl-0123456789abcdef-elsewhere-1-${unique}.partial`;
+  });
+  const modified = '<getlastmodified>Thu, 01 Jan 2026 00:00:00 GMT</getlastmodified></response>';
+  const parts = dead.map((part) => element(part, '1', '').replace('</response>', modified));
+  const { start, requests } = await pushTo(({ method, target, headers }) => {
+    if (headers.depth === '1') return multistatus(FOLDER + parts.join(''));
+    return method === 'DELETE' && target === dead[0] && { status: 403 };
+  });
+  expect((await start('--no-sync', Date.parse('2026-02-01')).ended).exitCode).toBe(0);
+  expect(requestsTo({ requests })).toContain(`DELETE ${dead[1]}`);
 });
 
 const SABRE = (message: string) =>

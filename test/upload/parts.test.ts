@@ -181,9 +181,9 @@ describe('an upload to a folder', () => {
     const local = { name: 'web.ova', path: source, regions: [], checkedFingerprint: undefined };
     const file = await openUploadFile(local, clock);
     onTestFinished(() => file.close());
-    const put = (own = file) =>
-      folderStorage(folder, clock, rateLimit(0, clock)).put('web.ova', own, () => {});
-    return { folder, source, file, put };
+    const storage = folderStorage(folder, clock, rateLimit(0, clock));
+    const put = (own = file) => storage.put('web.ova', own, () => {});
+    return { folder, source, file, storage, put };
   };
 
   it('whose part is removed meanwhile says that the part is gone', async () => {
@@ -199,8 +199,8 @@ describe('an upload to a folder', () => {
     expect(message).toBe('the upload of web.ova failed: its part is gone');
   });
 
-  it('whose part is changed in place is not published', async () => {
-    const { folder, put } = await setUp();
+  it('whose part is changed in place is not published, and is removed with its file', async () => {
+    const { folder, storage, put } = await setUp();
     const part = await put();
     const [name = ''] = readdirSync(folder);
     const bytes = readFileSync(path.join(folder, name)).reverse();
@@ -208,6 +208,8 @@ describe('an upload to a folder', () => {
     const message = 'the upload of web.ova failed: its temporary file is gone or was changed';
     expect(await part.publish(false)).toMatchObject({ kind: 'refused', error: { message } });
     expect(readdirSync(folder)).toEqual([name]);
+    await storage.remove('web.ova');
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   it('does not read a file that becomes shorter as if it were whole', async () => {

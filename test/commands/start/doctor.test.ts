@@ -475,11 +475,19 @@ it.each<['dav' | 's3', string[], number, RegExp]>([
   ['dav', ['GET /upload/*=403'], 4, /^failed: .* does not permit GET /],
   ['dav', ['DELETE /upload/*=403'], 4, /^failed: .* does not permit DELETE .* -> check the user/],
   ['dav', ['PUT /upload/*=507', 'DELETE /upload/*=403'], 1, /^failed: .* is full \(507/],
+  ['dav', ['PUT /upload/*=drop:10'], 3, /^failed: .* closed the connection/],
   ['s3', ['POST /s3/*=501'], 1, /^failed: .*: POST .*\(501/],
   ['s3', ['PUT /s3/*=drop:0'], 3, /^failed: .* closed the connection/],
 ])('doctor --upload does on %s with %j what push does', async (kind, faults, exitCode, finding) => {
-  const { env, stored, storage } = await storageUser(kind, faults);
+  let directory: string | undefined;
+  const files: string[] = [];
+  const { env, stored, storage } = await storageUser(kind, faults, () => {
+    if (directory) files.push(...fs.readdirSync(directory));
+  });
+  directory = env.IMGCTL_CONFIG_DIR;
   const result = await diagnose(env, {}, Date.now(), '--upload');
+  // A push that starts meanwhile would remove the parts that are named there.
+  expect(files.filter((file) => file.endsWith('.parts'))).toEqual([]);
   expect(result.of('storage')).toEqual([expect.stringMatching(finding)]);
   expect(result.exitCode).toBe(exitCode);
   expect(result.stderr.match(/[\w.-]+(?= may still be in )/g) ?? []).toEqual(stored());

@@ -62,8 +62,7 @@ async function run(
   if (packages.length === 0) return { error: batch.error({}) };
   // The service and the storage may refuse; both should do so before an upload that takes long.
   if (options.sync) await context.session();
-  const mayAsk = true;
-  const opened = await openUploadStorage(context, { partSize, parallel }, mayAsk);
+  const opened = await openUploadStorage(context, { partSize, parallel, isPush: true });
   const pushAlone = async (assertHeld: AssertHeld) => {
     const prepared = await preparePush({ context, options, output, batch }, opened, assertHeld);
     return pushPackages(prepared, packages);

@@ -63,7 +63,7 @@ export async function uploadAll(
   const { storage, dryRun } = transfer;
   const outcome = new UploadOutcome();
   // What cannot be removed now does no harm, and an error of the storage shows up below.
-  if (!dryRun) await storage.removeDeadParts(false).catch(() => {});
+  if (!dryRun) await storage.removeDeadParts().catch(() => {});
   let isFull = false;
   for (const planned of plan) {
     // A file that several packages share is sent with the first of them.
@@ -91,7 +91,7 @@ export async function uploadAll(
     }
   }
   // Again: a server may have finished a part of a killed push meanwhile.
-  if (!dryRun) await storage.removeDeadParts(true).catch(() => {});
+  if (!dryRun) await storage.removeDeadParts().catch(() => {});
   // Another push that took over may have changed what this one stored.
   outcome.fatal = attempt(transfer.assertHeld).error;
   return outcome;
