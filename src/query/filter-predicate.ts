@@ -1,7 +1,7 @@
 // Matches values of images against one filter, and texts against the pattern of `like`.
 
 import { compareValues, type FieldValue, type ImageRecord, readValue } from './fields.ts';
-import type { Filter, PerOperator } from './filter.ts';
+import type { Filter } from './filter.ts';
 import { foldCase, normalize } from './fold-case.ts';
 import type { Span } from './time-value.ts';
 import { parseTime, type Time, timeDifference } from './timestamp.ts';
@@ -25,17 +25,18 @@ function valueTest({ operator, operands }: Filter): Test<FieldValue> {
   if (operator === 'contains') return textTest(containsPredicate(text));
   if (operator === 'lacks') return not(textTest(containsPredicate(text)));
   const spans = operands.flatMap(({ span }) => span ?? []);
-  const isThere = TIME_TESTS[operator];
-  if (isThere && spans.length > 0) return timeTest(isThere, spans, operator === 'ne');
-  const isOrdered = ORDERS[operator];
-  if (isOrdered) {
-    const bound = normalizeValue(value);
-    return (each) => each !== null && isOrdered(compareValues(normalizeValue(each), bound));
-  }
-  // A set, as `in` may list thousands of values.
-  const wanted = new Set(operands.map((operand) => normalizeValue(operand.value)));
-  const isWanted: Test<FieldValue> = (each) => wanted.has(normalizeValue(each));
-  return operator === 'ne' ? not(isWanted) : isWanted;
+  if (spans.length > 0) return timeTest(operator, spans);
+  if (operator === 'eq' || operator === 'in') return isOneOf(operands);
+  if (operator === 'ne') return not(isOneOf(operands));
+  const fits = ORDERS[operator];
+  const bound = normalizeValue(value);
+  return (each) => each !== null && fits(compareValues(normalizeValue(each), bound));
+}
+
+/** A set, as `in` may list thousands of values. */
+function isOneOf(operands: Filter['operands']): Test<FieldValue> {
+  const values = new Set(operands.map(({ value }) => normalizeValue(value)));
+  return (value) => values.has(normalizeValue(value));
 }
 
 function normalizeValue(value: FieldValue): FieldValue {
@@ -55,11 +56,11 @@ function containsPredicate(part: string): Test<string> {
   return (text) => foldCase(text).includes(folded);
 }
 
-const ORDERS: PerOperator<(order: number) => boolean> = {
-  lt: (order) => order < 0,
-  le: (order) => order <= 0,
-  gt: (order) => order > 0,
-  ge: (order) => order >= 0,
+const ORDERS = {
+  lt: (order: number) => order < 0,
+  le: (order: number) => order <= 0,
+  gt: (order: number) => order > 0,
+  ge: (order: number) => order >= 0,
 };
 
 /** True if an instant that the time may mean is there, in a time as typed. */
@@ -70,7 +71,7 @@ const mayBeFrom = (time: Time, bound: Time) => timeDifference(time, bound)[1] >=
 const mayBeWithin: TimeTest = (time, start, end) =>
   mayBeFrom(time, start) && mayBeBefore(time, end);
 
-const TIME_TESTS: PerOperator<TimeTest> = {
+const TIME_TESTS = {
   lt: (time, start) => mayBeBefore(time, start),
   le: (time, _, end) => mayBeBefore(time, end),
   gt: (time, _, end) => mayBeFrom(time, end),
@@ -78,19 +79,19 @@ const TIME_TESTS: PerOperator<TimeTest> = {
   eq: mayBeWithin,
   in: mayBeWithin,
   ne: (time, start, end) => mayBeBefore(time, start) || mayBeFrom(time, end),
-};
+} satisfies Record<string, TimeTest>;
 
-/**
- * Compares with times as typed, which are as long as their last unit. Of `in`, one has to fit; of
- * its opposite, `ne`, all.
- */
-function timeTest(test: TimeTest, spans: readonly Span[], isNe: boolean): Test<FieldValue> {
+/** Compares with times as typed, which are as long as their last unit. */
+function timeTest(operator: keyof typeof TIME_TESTS, spans: readonly Span[]): Test<FieldValue> {
+  const test: TimeTest = TIME_TESTS[operator];
+  const isNe = operator === 'ne';
   const bounds = spans.map((start) => ({ start, end: { ...start, at: start.end } }));
   return (value) => {
     if (value === null) return isNe;
     const time = parseTime(`${value}`);
     if (time === undefined) return true;
     const fits = ({ start, end }: { start: Time; end: Time }) => test(time, start, end);
+    // Of several times after `in`, one has to fit; of `ne`, the opposite of `in`, all.
     return isNe ? bounds.every(fits) : bounds.some(fits);
   };
 }

@@ -14,8 +14,6 @@ export const OPERATORS = ['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'like', 'in', 'not
 /** `~` and `!~` take their text as it is, with any % in it. */
 export type Operator = (typeof OPERATORS)[number] | 'contains' | 'lacks';
 
-export type PerOperator<Value> = Readonly<Partial<Record<Operator, Value>>>;
-
 export interface Filter {
   /** As typed, or as a user would type it. */
   readonly text: string;
@@ -33,14 +31,13 @@ interface Operand {
 
 /** @param where how errors name it @throws ImgctlError usage */
 export function parseFilter(text: string, now: number, where = `filter ${quoted(text)}`): Filter {
-  const { name, operator, content } = splitFilter(text, where);
+  const { name, operator, values } = splitFilter(text, where);
   const field = parseChoice(name, { noun: 'field', valid: FIELDS, where });
-  const items = operator === 'in' ? content.split(',') : [content];
-  const operands = items.map((item) => parseOperand(item, field, operator, { where, now }));
+  const operands = values.map((value) => parseOperand(value, field, operator, { where, now }));
   return { text, field, operator, operands };
 }
 
-/** Behind a sign, it would be read as a part of the sign. */
+/** The value =x behind `name=` would be read as x behind `name==`. */
 const SIGN_AT_START = /^[=<>~]/;
 
 /** Returns the filter for images whose field has this value, which may be the text `null`. */
@@ -72,7 +69,7 @@ export function portableTexts({ text, field, operator, operands }: Filter): stri
   const [span] = spans;
   if (span === undefined || !spans.some(({ dependsOn }) => dependsOn === 'zone')) return [text];
   const [start, end] = [withOffset(span.at), withOffset(span.end)];
-  const bounds: PerOperator<readonly string[]> = {
+  const bounds: Partial<Record<Operator, readonly string[]>> = {
     lt: [`lt,${start}`],
     le: [`lt,${end}`],
     gt: [`ge,${end}`],
@@ -90,7 +87,8 @@ export function portableTexts({ text, field, operator, operands }: Filter): stri
 interface SplitFilter {
   readonly name: string;
   readonly operator: Operator;
-  readonly content: string;
+  /** One, but for `in`. */
+  readonly values: readonly string[];
 }
 
 const SIGNS: ReadonlyMap<string, Operator> = new Map([
@@ -111,13 +109,11 @@ function splitFilter(text: string, where: string): SplitFilter {
   if (sign === undefined) return splitAtCommas(text, where);
   const name = before.trim();
   // Blanks on both sides of the sign are not part of the value.
-  const content = before.endsWith(' ') ? after.trimStart() : after;
+  const value = before.endsWith(' ') ? after.trimStart() : after;
   const operator = SIGNS.get(sign);
-  if (operator) return { name, operator, content };
-  throw filterError(
-    `unknown operator '${sign}' in ${where}`,
-    signHint(name, sign, content, [...SIGNS.keys()].join(' ')),
-  );
+  if (operator) return { name, operator, values: [value] };
+  const advice = signHint(name, sign, value, [...SIGNS.keys()].join(' '));
+  throw filterError(`unknown operator '${sign}' in ${where}`, advice);
 }
 
 function splitAtCommas(text: string, where: string): SplitFilter {
@@ -127,11 +123,11 @@ function splitAtCommas(text: string, where: string): SplitFilter {
   }
   if (rest.length === 0) throw filterError(`missing value in ${where}`, EXAMPLE);
   const operator = parseChoice(word.trim(), { noun: 'operator', valid: OPERATORS, where });
-  const items = operator === 'in' ? rest : [rest.join(',')];
+  const values = operator === 'in' ? rest : [rest.join(',')];
   // A text may begin with spaces; but not where all commas have them: name, in, a.ova, b.ova
   const isSpaced = word.startsWith(' ');
-  const content = (isSpaced ? items.map((item) => item.trimStart()) : items).join(',');
-  return { name: name.trim(), operator, content };
+  const trimmed = isSpaced ? values.map((value) => value.trimStart()) : values;
+  return { name: name.trim(), operator, values: trimmed };
 }
 
 const TEXT_OPERATORS: readonly Operator[] = ['like', 'notlike', 'contains', 'lacks'];

@@ -1,4 +1,15 @@
 // A query: which images match, how they are sorted, and which conditions the service may get.
+//
+// parseQuery parses what was typed. Then Query.matches and Query.sort need, for
+//
+//     a word      word.ts, which compares the name with what name.ts and find-versions.ts find in it
+//     a filter    filter.ts, which parses it; filter-predicate.ts, which tests values of fields.ts
+//     a time      time-value.ts (as typed), timestamp.ts (of images), local-time.ts, unknown-zone.ts
+//     a sort      sort.ts; by versions: series.ts
+//
+// service-filter.ts says what the service may get of a word or filter, tally.ts counts what each of
+// them matches. series.ts finds the newest image of each series: version-order.ts compares names,
+// year-first.ts dates.
 
 import { ImgctlError } from '../errors.ts';
 import { quoted } from '../words.ts';

@@ -1,7 +1,7 @@
 // Finds times in unknown zones: whether they decide which images match.
 
 import { type Field, type ImageRecord, kindOf, readValue } from './fields.ts';
-import type { Filter, Operator, PerOperator } from './filter.ts';
+import type { Filter, Operator } from './filter.ts';
 import { filterPredicate } from './filter-predicate.ts';
 import { parseTime, UNREADABLE } from './timestamp.ts';
 
@@ -13,7 +13,7 @@ export function unknownZone(image: ImageRecord, field: Field): string | undefine
   return time ? time.unknownZone : UNREADABLE;
 }
 
-const OPPOSITES: PerOperator<Operator> = {
+const OPPOSITES: Readonly<Partial<Record<Operator, Operator>>> = {
   lt: 'ge',
   le: 'gt',
   gt: 'le',
@@ -35,11 +35,11 @@ export function decidingZoneFinder(filter: Filter): ZoneFinder | undefined {
   const { field, operator, operands } = filter;
   const opposite = OPPOSITES[operator];
   if (kindOf(field) !== 'time' || opposite === undefined) return undefined;
-  const [typed] = operands.flatMap(({ span }) => span?.unknownZone ?? []);
+  const [typedZone] = operands.flatMap(({ span }) => span?.unknownZone ?? []);
   const mayMatch = filterPredicate(filter);
   const mayFail = filterPredicate({ ...filter, operator: opposite });
   return (image) => {
-    const isOpen = mayMatch(image) && mayFail(image);
-    return isOpen ? (unknownZone(image, field) ?? typed) : undefined;
+    const isUnsure = mayMatch(image) && mayFail(image);
+    return isUnsure ? (unknownZone(image, field) ?? typedZone) : undefined;
   };
 }
