@@ -53,10 +53,10 @@ export function filterOf(field: Field, operator: 'like' | 'notlike' | 'ne', valu
   return { text: `${field},${operator},${value}`, field, operator, operands };
 }
 
+/** Returns the filter for images whose field contains this text as it is, with any % in it. */
 export function contains(field: Field, part: string): Filter {
-  if (SIGN_AT_START.test(part)) return filterOf(field, 'like', `%${part}%`);
-  const operands = [{ text: part, value: part }];
-  return { text: `${field}~${part}`, field, operator: 'contains', operands };
+  const text = SIGN_AT_START.test(part) ? `${field},like,%${part}%` : `${field}~${part}`;
+  return { text, field, operator: 'contains', operands: [{ text: part, value: part }] };
 }
 
 /**

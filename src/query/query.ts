@@ -62,13 +62,7 @@ export class Query {
     this.words = words;
     this.filters = filters;
     this.sorts = sorts;
-    this.conditions = [
-      ...words.map(wordCondition),
-      ...filters.map((filter) => {
-        const test = filterPredicate(filter);
-        return { text: filter.text, test, sent: serviceFilter(filter) };
-      }),
-    ];
+    this.conditions = [...words.map(wordCondition), ...filters.map(filterCondition)];
     this.#zoneFinders = filters.flatMap((filter) => decidingZoneFinder(filter) ?? []);
     const fields = sorts.filter(isFieldSort).map(({ field }) => field);
     this.#timeSorts = fields.filter((field) => kindOf(field) === 'time');
@@ -130,4 +124,8 @@ function wordCondition(text: string): Condition {
   // The longest piece is in the fewest names.
   const [piece = ''] = word.pieces.toSorted((one, other) => other.length - one.length);
   return { text, word, test, sent: likeFilter('name', piece) };
+}
+
+function filterCondition(filter: Filter): Condition {
+  return { text: filter.text, test: filterPredicate(filter), sent: serviceFilter(filter) };
 }

@@ -34,12 +34,12 @@ export const BY_ID: FieldSort = { field: 'id', direction: 'desc' };
 
 /** @throws ImgctlError usage */
 export function parseSort(text: string): SortKey {
-  const [fieldName = '', directionName = 'asc'] = text.split(/,(.*)/s);
   const meant = meantSort(text);
   if (meant !== undefined) {
-    const message = `unknown field ${quoted(fieldName)} in sort`;
+    const message = `unknown field ${quoted(text)} in sort`;
     throw new ImgctlError('usage', message, { facts: `did you mean ${meant}?` });
   }
+  const [fieldName = '', directionName = 'asc'] = text.split(/,(.*)/s);
   const where = 'sort';
   const field = parseChoice(fieldName, { noun: 'field', valid: SORT_FIELDS, where });
   const direction = parseChoice(directionName, { noun: 'direction', valid: DIRECTIONS, where });
@@ -100,7 +100,7 @@ function versionRanks(images: readonly ImageRecord[]): (number | null)[] {
   for (const image of images) index.add(image);
   const ranked = index.rankedImages();
   const ranks = new Map<ImageRecord, number>();
-  // No rank is greater than the number of images, so each series has ranks of its own.
+  // No rank is greater than the number of images, so each series has numbers of its own.
   for (const { image, seriesNumber, rank } of ranked) {
     ranks.set(image, ranked.length * (seriesNumber + 1) - rank);
   }

@@ -67,12 +67,7 @@ export class Tally {
       if (condition.test(image)) condition.images.add(image.id ?? image);
       else missed.push(condition);
     }
-    if (this.dotted.length > 0) return;
-    const name = nameOf(image);
-    const found = missed.flatMap(({ dottedForms }) => {
-      return dottedForms.find(({ matches }) => matches(name))?.text ?? [];
-    });
-    if (found.length === missed.length) this.dotted = found;
+    if (this.dotted.length === 0) this.dotted = dottedWords(missed, nameOf(image));
   }
 
   /** Returns how many images each condition matches alone. */
@@ -94,11 +89,19 @@ export class Tally {
   }
 }
 
+/** Returns the words with a dot with which a name matches all that it missed; none if it does not. */
+function dottedWords(missed: readonly Counted[], name: string): string[] {
+  const words = missed.flatMap(({ dottedForms }) => {
+    return dottedForms.find(({ matches }) => matches(name))?.text ?? [];
+  });
+  return words.length === missed.length ? words : [];
+}
+
 /** Returns 2.204, 22.04 and 220.4 for 2204; nothing for a word whose digits are apart. */
 function formsWithDot(word: string): Word[] {
   const [, before = '', digits = '', after = ''] = /^(\D*)(\d{2,8})(\D*)$/.exec(word) ?? [];
-  const places = [...digits].slice(1).map((_, at) => at + 1);
-  return places.map((at) =>
-    parseWord(`${before}${digits.slice(0, at)}.${digits.slice(at)}${after}`),
-  );
+  return [...digits].slice(1).map((_, index) => {
+    const [left, right] = [digits.slice(0, index + 1), digits.slice(index + 1)];
+    return parseWord(`${before}${left}.${right}${after}`);
+  });
 }

@@ -11,7 +11,7 @@ const PERIOD = '(?<period>5[0-3]|[1-4]\\d|0?[1-9])';
 const wholeWord = (pattern: string) =>
   new RegExp(`(?<!${LETTER_OR_DIGIT})${pattern}(?!${LETTER_OR_DIGIT})`, 'giu');
 
-const shortDate = (day: string) =>
+const shortDateWith = (day: string) =>
   new RegExp(
     `(?<![\\d.])(?<day>${day})(?<gap>[-_.])(?<month>\\d\\d?)\\k<gap>${SHORT_YEAR}(?![-_.]?\\d)`,
     'g',
@@ -35,9 +35,9 @@ const makeForms = () => ({
     wholeWord(`${PERIOD}(?:q|h|kw|w)[-_.]?(?:fy)?(?:20)?${SHORT_YEAR}`),
   ],
   // 28.02.24, 5.12.24
-  shortDate: shortDate('\\d\\d?'),
+  shortDate: shortDateWith('\\d\\d?'),
   // 28.02.24, but not 5.12.24, which may be a version.
-  sureShortDate: shortDate('0\\d|1[3-9]|[2-9]\\d'),
+  sureShortDate: shortDateWith('0\\d|1[3-9]|[2-9]\\d'),
 });
 
 /**

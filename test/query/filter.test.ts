@@ -52,6 +52,11 @@ it.each(['a', '=a', '~a', '<a', ' a', 'null'])('filters for %j can be typed', (p
   ]);
 });
 
+it('contains takes a % as it is, also behind a sign', () => {
+  const found = filterPredicate(contains('name', '=5%x'));
+  expect(['=5%x', '=5-x'].map((name) => found({ name }))).toEqual([true, false]);
+});
+
 describe('portableTexts', () => {
   afterEach(() => vi.unstubAllEnvs());
 
