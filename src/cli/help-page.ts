@@ -169,12 +169,12 @@ function renderTerm([term, meaning]: Term, width: number, longest: number): stri
   return [start + first.slice(start.length), ...rest].join('\n');
 }
 
-/** Groups the names of fields by the options they need, with which their meanings begin. */
+/** Returns `id, name; with -c or --get: version`: the names of fields by the options they need. */
 function listFields(fields: readonly Column[]): string {
   const groups = new Map<string, string[]>();
-  for (const { name, meaning } of fields) {
-    const [options = ''] = /^with [^:]+: /.exec(meaning) ?? [];
-    groups.set(options, [...(groups.get(options) ?? []), name]);
+  for (const { name, needs } of fields) {
+    const start = needs ? `with ${needs}: ` : '';
+    groups.set(start, [...(groups.get(start) ?? []), name]);
   }
-  return [...groups].map(([options, names]) => options + names.join(', ')).join('; ');
+  return [...groups].map(([start, names]) => start + names.join(', ')).join('; ');
 }

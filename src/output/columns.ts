@@ -17,6 +17,8 @@ export interface Column extends Traits {
 }
 
 interface Traits {
+  /** The options without which no record has it, such as `-c or --get`. */
+  readonly needs?: string;
   /** -q prints the first id alone. Ids are not cut unless `cut` is set: a part is another id. */
   readonly isId?: boolean;
   /** --time formats it. */

@@ -41,7 +41,7 @@ function declaredTypes(): Record<string, Record<string, string>> {
     .filter(([, { fields = [] }]) => fields.length > 0)
     .map(([command, { fields = [] }]) => {
       // Computed ones are only shown if they are asked for.
-      const stored = fields.filter(({ meaning }) => !/^with (-c or )?--get/.test(meaning));
+      const stored = fields.filter(({ needs = '' }) => !/^(-c or )?--get/.test(needs));
       return [command, Object.fromEntries(stored.map(({ name, type }) => [name, sorted(type)]))];
     });
   return Object.fromEntries(entries);

@@ -76,7 +76,9 @@ function sectionsOf(spec, parents, texts, group = spec.group) {
   const words = [...parents, name];
   const rest = ['[options]', ...(subcommands.length > 0 ? ['<command>'] : [])];
   const usage = [...rest, ...args.map(texts.argumentTerm)].join(' ');
-  const fieldTerms = fields.map((each) => [each.name, `${each.meaning} (${each.type})`]);
+  const fieldTerms = fields.map(({ name: field, needs, meaning, type }) => {
+    return [field, `${needs ? `with ${needs}: ` : ''}${meaning} (${type})`];
+  });
   // Signals end every command; its topic says how.
   const own = texts.exitCodesOf(spec).filter((code) => code < 128);
   const exitCodes = `Exit codes: ${rangesOf(own)}`;

@@ -40,9 +40,11 @@ import {
 import { openCatalogue, readTogether } from './read.ts';
 
 const CANDIDATE_COLUMNS = [
-  column('series', 'string', 'with --explain: the name with # for its versions'),
-  column('rank', 'number', 'with --explain: 1 for the newest of its series'),
-  column('version', 'string or null', 'with --explain, -c or --get: the versions of the name'),
+  column('series', 'string', 'the name with # for its versions', { needs: '--explain' }),
+  column('rank', 'number', '1 for the newest of its series', { needs: '--explain' }),
+  column('version', 'string or null', 'the versions of the name', {
+    needs: '--explain, -c or --get',
+  }),
 ];
 
 const EXPLAINED = [

@@ -24,7 +24,8 @@ export const IMAGE_COLUMNS = [
   ...FIELDS.map((field) =>
     column(field, ...describeField(field), { isTime: kindOf(field) === 'time', ...LOOKS[field] }),
   ),
-  column('version', 'string or null', 'with -c or --get: the versions of its name', {
+  column('version', 'string or null', 'the versions of its name', {
+    needs: '-c or --get',
     value: (image) => readName(nameOf(image)).versionText || null,
   }),
 ];

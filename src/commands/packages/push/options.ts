@@ -32,26 +32,26 @@ export const OPTIONS = [
 export type PushOptions = Parsed<typeof OPTIONS>;
 
 const NAME = column('name', 'string', 'file name', { isId: true, cut: 'middle' });
-const SIZE = column('size', 'number or null', 'with --no-sync and --dry-run: bytes of the file', {
+const SIZE = column('size', 'number or null', 'bytes of the file', {
+  needs: '--no-sync and --dry-run',
   text: (bytes) => describeBytes(Number(bytes)),
 });
-const STATE = column('state', 'string', 'with --no-sync: uploaded, unchanged or skipped', {
+const STATE = column('state', 'string', 'uploaded, unchanged or skipped', {
+  needs: '--no-sync',
   isState: true,
 });
-const STEP = column('step', 'string', 'with --dry-run: upload or sync');
-const ACTION = column(
-  'action',
-  'string',
-  'with --dry-run: what is planned, such as upload or delete',
-);
+const STEP = column('step', 'string', 'upload or sync', { needs: '--dry-run' });
+const ACTION = column('action', 'string', 'what is planned, such as upload or delete', {
+  needs: '--dry-run',
+});
 
 export const FIELDS = [
   column('id', 'number or string', 'image id; with --no-wait, of the sync request'),
   ...IMAGE_COLUMNS.filter(({ name }) => name !== 'id').map((each) => {
-    return { ...each, meaning: each.meaning.replace('-c or ', '') };
+    return each.needs ? { ...each, needs: '--get' } : each;
   }),
   ...SUBMITTED_COLUMNS.filter(({ name }) => name !== 'id').map((each) => {
-    return { ...each, meaning: `with --no-wait: ${each.meaning}` };
+    return { ...each, needs: '--no-wait' };
   }),
   SIZE,
   STATE,

@@ -12,15 +12,17 @@ import { readHistory } from './history.ts';
 export const NO_REQUESTS = 'this profile has submitted no sync request from this machine';
 export const SUBMIT = hint`submit one with: ${imgctl('sync')}`;
 
+const ONLY_TIME = { ...AS_TIME, needs: '--list' };
+
 /** Columns that only --list has. */
 export const LIST_ONLY = [
-  column('submitted_on', 'string', 'with --list: when submitted, in UTC (ISO 8601)', AS_TIME),
-  column('checked', 'string', 'with --list: when last checked, in UTC (ISO 8601)', {
-    ...AS_TIME,
+  column('submitted_on', 'string', 'when submitted, in UTC (ISO 8601)', ONLY_TIME),
+  column('checked', 'string', 'when last checked, in UTC (ISO 8601)', {
+    ...ONLY_TIME,
     text: (time, now) => formatTimestamp(`${time}`, 'age', now),
     hides: 'first',
   }),
-  column('base_url', 'string', 'with --list: address of the service'),
+  column('base_url', 'string', 'address of the service', { needs: '--list' }),
 ];
 
 /** The errors of a request that is read; in the list, their number. */

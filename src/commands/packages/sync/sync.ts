@@ -29,8 +29,11 @@ const WAIT_COLUMNS = STATUS_COLUMNS.filter(
 );
 
 const DRY_RUN_COLUMNS = [
-  column('method', 'string', 'with --dry-run: HTTP method of the request'),
-  column('images', 'array', 'with --dry-run: names of your images', { text: describeImages }),
+  column('method', 'string', 'HTTP method of the request', { needs: '--dry-run' }),
+  column('images', 'array', 'names of your images', {
+    needs: '--dry-run',
+    text: describeImages,
+  }),
 ];
 
 const OPTIONS = [
@@ -57,7 +60,7 @@ export const sync = command({
   options: OPTIONS,
   fields: [
     ...SUBMITTED_COLUMNS,
-    ...WAIT_COLUMNS.map((each) => ({ ...each, meaning: `with --wait: ${each.meaning}` })),
+    ...WAIT_COLUMNS.map((each) => ({ ...each, needs: '--wait' })),
     ...DRY_RUN_COLUMNS,
   ],
   exitCodes: [...SERVICE_CODES, 7],
