@@ -83,7 +83,7 @@ export const LONG = [
   ['src/ovf/grains.ts', 'this.count === other.count && this.#sum === other.#sum', 'this.count === other.count', 'test/ovf/unpack.test.ts'],
   ['src/ovf/grains.ts', 'diskSector % grainSize !== 0 || ', '', 'test/ovf/unpack.test.ts'],
   ['src/ovf/signature.ts', 'Date.parse(validTo) < now', 'Date.parse(validTo) < 0', 'test/ovf/signature.test.ts'],
-  ['src/commands/packages/package-batch.ts', "if (hasCode(cause, 'invalid-package', 'usage')) return cause;", '', 'test/commands/packages/validate.test.ts'],
+  ['src/commands/packages/package-errors.ts', "if (hasCode(cause, 'invalid-package', 'usage')) return cause;", '', 'test/commands/packages/validate.test.ts'],
   ['src/commands/packages/package-batch.ts', 'const [first] = this.#failed();', 'const first = this.#failed().at(-1);', 'test/commands/packages/validate.test.ts'],
   ['src/commands/packages/push/sync-pushed.ts', ' && request.errors?.length === 0;', ';', 'test/commands/packages/push-many.test.ts'],
   ['src/commands/packages/push/sync-pushed.ts', 'await requireUnchanged(push, packages);', '', 'test/commands/packages/push-moving.test.ts'],

@@ -10,7 +10,8 @@ import type { Hardware } from '../../ovf/hardware.ts';
 import type { PackageSummary } from '../../ovf/package.ts';
 import type { Signature } from '../../ovf/signature.ts';
 import { counted, describeBytes } from '../../words.ts';
-import { errorsOf, FILES, PackageBatch } from './package-batch.ts';
+import { FILES, PackageBatch } from './package-batch.ts';
+import { errorsOf } from './package-errors.ts';
 
 const COLUMNS = [
   column('file', 'string', 'path as given', { isId: true }),

@@ -2,6 +2,7 @@
 
 import { command, GET_OPTION, option, type Parsed } from '../../cli/declare.ts';
 import type { Result, Rows } from '../../cli/result.ts';
+import type { Value } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import { BrokenPipeError } from '../../io.ts';
@@ -9,7 +10,8 @@ import { column, namesOf, type Row } from '../../output/columns.ts';
 import type { ReadPackage } from '../../ovf/package.ts';
 import { counted, describeRate } from '../../words.ts';
 import { describeSignature } from './inspect.ts';
-import { detailsOf, errorsOf, FILES, invalidPackage, PackageBatch } from './package-batch.ts';
+import { FILES, PackageBatch } from './package-batch.ts';
+import { detailsOf, errorsOf, invalidPackage } from './package-errors.ts';
 
 const COLUMNS = [
   column('file', 'string', 'path as given'),
@@ -21,10 +23,21 @@ const COLUMNS = [
   column('message', 'string', 'what is wrong'),
 ];
 
+const MAX_HARDWARE: Value<number> = {
+  parse(text, name) {
+    const [, number] = /^vmx-0*(\d{1,3})$/i.exec(text) ?? [];
+    if (number !== undefined) return Number(number);
+    throw new ImgctlError('usage', `${name} must be a version such as vmx-13 (got ${text})`, {
+      facts: 'use the newest version that your platform supports, such as: --max-hardware vmx-13',
+    });
+  },
+};
+
 const OPTIONS = [
   option(
     '--max-hardware <version>',
     'warn about hardware newer than this, such as vmx-13, and about sound cards, USB and parallel ports',
+    { value: MAX_HARDWARE },
   ),
   GET_OPTION,
 ] as const;
@@ -52,8 +65,6 @@ export const validate = command({
 });
 
 async function run(context: Context, options: Options, files: readonly string[]): Promise<Result> {
-  const { tell } = context;
-  const maxHardware = readMaxHardware(options.maxHardware);
   const isOne = files.length === 1;
   const shown = namesOf(COLUMNS).slice(isOne ? 1 : 0);
   // Which of several packages has a code says more than the code.
@@ -61,24 +72,14 @@ async function run(context: Context, options: Options, files: readonly string[])
   const columns = COLUMNS.map((each) => ({ ...each, isId: each.name === id }));
   const output = context.output(columns, { ...options, shown, hasSentences: true });
   const layout = layoutOf(context, isOne, output.isTable);
-  tell({ kind: 'begin', isBrief: true });
   const batch = new PackageBatch(context, files);
-  const check = async (file: string, resolved: string): Promise<CheckedFile> => {
-    const summary = await readWithProgress(context, file, resolved, maxHardware);
-    const { findings } = summary;
-    const inRows = { rows: findings, 'first row': findings.slice(0, 1), lines: [] }[layout];
-    const rows = inRows.map((finding) => ({ file, ...finding }));
-    const inLines = layout === 'lines' ? findings : [];
-    const errors = errorsOf(summary);
-    if (errors.length > 0) return { rows, error: invalidPackage(file, errors, inLines) };
-    const message = `${file}: valid, ${describeProof(summary)}`;
-    const hasWarnings = findings.length > 0;
-    const details = detailsOf(inLines);
-    tell({ kind: 'success', message, elsewhere: message, hasWarnings, details });
-    return { rows, error: undefined };
-  };
+  context.tell({ kind: 'begin', isBrief: true });
+  const check = (file: string, resolved: string) =>
+    checkPackage(context, file, resolved, layout, options.maxHardware);
   return { output, rows: checkEach(context, batch, check) };
 }
+
+type Layout = 'rows' | 'first row' | 'lines';
 
 /**
  * Decides where the findings of a package are shown:
@@ -88,7 +89,7 @@ async function run(context: Context, options: Options, files: readonly string[])
  *     several, with -q               | the first row, of which the name of the package is printed
  *     several, otherwise             | rows
  */
-function layoutOf({ io, quiet }: Context, isOne: boolean, isTable: boolean) {
+function layoutOf({ io, quiet }: Context, isOne: boolean, isTable: boolean): Layout {
   if (isOne) return 'rows';
   if (isTable && io.stdout.isTTY && io.stderr.isTTY) return 'lines';
   return quiet ? 'first row' : 'rows';
@@ -99,6 +100,28 @@ interface CheckedFile {
   readonly error: ImgctlError | undefined;
 }
 
+/** Checks a package. Reports it if it is valid; if not, the batch reports its error. */
+async function checkPackage(
+  context: Context,
+  file: string,
+  resolved: string,
+  layout: Layout,
+  maxHardware: number | undefined,
+): Promise<CheckedFile> {
+  const summary = await readWithProgress(context, file, resolved, maxHardware);
+  const { findings } = summary;
+  const rowCount = { rows: findings.length, 'first row': 1, lines: 0 }[layout];
+  const rows = findings.slice(0, rowCount).map((finding) => ({ file, ...finding }));
+  const inLines = layout === 'lines' ? findings : [];
+  const errors = errorsOf(summary);
+  if (errors.length > 0) return { rows, error: invalidPackage(file, errors, inLines) };
+  const message = `${file}: valid, ${describeProof(summary)}`;
+  const hasWarnings = findings.length > 0;
+  const details = detailsOf(inLines);
+  context.tell({ kind: 'success', message, elsewhere: message, hasWarnings, details });
+  return { rows, error: undefined };
+}
+
 /** Checks the packages one by one, and yields the rows of each. */
 async function* checkEach(
   { tell }: Context,
@@ -106,31 +129,29 @@ async function* checkEach(
   check: (file: string, resolved: string) => Promise<CheckedFile>,
 ): Rows {
   let valid = 0;
-  /** Thrown after the rows so far are printed. */
-  let ended: unknown;
+  /** What ended the checks, such as an interrupt: thrown after the rows so far are printed. */
+  let stopped: unknown;
   try {
     for await (const { rows, error } of batch.each(check)) {
       if (error === undefined) valid += 1;
-      yield* printable(rows, error !== undefined || batch.hasFailed);
+      const hasInvalid = error !== undefined || batch.hasFailed;
+      yield* hasInvalid ? withoutReader(rows) : [rows];
     }
   } catch (thrown) {
     if (thrown instanceof BrokenPipeError) throw thrown;
-    ended = thrown;
+    stopped = thrown;
   } finally {
     await tell({ kind: 'end' });
   }
-  return { error: ended ?? batch.error({ valid }) };
+  return { error: stopped ?? batch.error({ valid }) };
 }
 
-/** Yields the rows. Once a package is invalid, the others are checked even without a reader. */
-async function* printable(
-  rows: readonly Row[],
-  hasInvalid: boolean,
-): AsyncGenerator<readonly Row[], void, void> {
+/** Yields the rows, also if nobody reads them: the other packages are to be checked. */
+async function* withoutReader(rows: readonly Row[]): AsyncGenerator<readonly Row[], void, void> {
   try {
     yield rows;
   } catch (thrown) {
-    if (!hasInvalid || !(thrown instanceof BrokenPipeError)) throw thrown;
+    if (!(thrown instanceof BrokenPipeError)) throw thrown;
   }
 }
 
@@ -163,13 +184,4 @@ function describeProof({ findings, signature, ...summary }: ReadPackage): string
   const unpacked = named('unpacked', summary.unpacked);
   const onlyRead = named('only read', summary.onlyRead);
   return [warnings, signed, unpacked, onlyRead].filter(Boolean).join('; ');
-}
-
-function readMaxHardware(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const [, number] = /^vmx-0*(\d{1,3})$/i.exec(text) ?? [];
-  if (number !== undefined) return Number(number);
-  throw new ImgctlError('usage', `--max-hardware must be a version such as vmx-13 (got ${text})`, {
-    facts: 'use the newest version that your platform supports, such as: --max-hardware vmx-13',
-  });
 }

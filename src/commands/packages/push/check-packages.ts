@@ -7,7 +7,8 @@ import { attempt, ImgctlError, isMissing, tryOr } from '../../../errors.ts';
 import type { CheckedPackage } from '../../../ovf/package.ts';
 import type { UploadPackage } from '../../../upload/plan.ts';
 import type { LocalFile } from '../../../upload/upload-file.ts';
-import { errorsOf, fileMissing, invalidPackage, type PackageBatch } from '../package-batch.ts';
+import type { PackageBatch } from '../package-batch.ts';
+import { errorsOf, fileMissing, invalidPackage } from '../package-errors.ts';
 
 /**
  * Reads every package, but not all of its bytes, which the upload checks. Returns the valid ones.

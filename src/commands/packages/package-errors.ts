@@ -1,0 +1,59 @@
+// Why a package on this disk cannot be used: its file, or the findings in it.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { cannotRead, hasCode, ImgctlError, isMissing } from '../../errors.ts';
+import { hint, imgctl } from '../../facts.ts';
+import type { Finding } from '../../ovf/findings.ts';
+import type { PackageSummary } from '../../ovf/package.ts';
+import { counted } from '../../words.ts';
+
+const PROVIDE_FILE = 'provide an OVA file, or an OVF file with its disks in the same folder';
+
+/** @throws ImgctlError usage */
+export function requireNames(files: readonly string[]): void {
+  if (!files.includes('')) return;
+  throw new ImgctlError('usage', 'the name of a file must not be empty', { facts: PROVIDE_FILE });
+}
+
+/** @throws ImgctlError invalid-package; the file system's error */
+export function requireNoFolder(file: string, resolved: string): void {
+  if (!fs.statSync(resolved).isDirectory()) return;
+  const advice = `name its files, such as ${path.join(file, '*.ova')}`;
+  throw new ImgctlError('invalid-package', `${file} is not a file`, { facts: advice });
+}
+
+/** Returns the error of one file. @throws what concerns all of them, such as an interrupt */
+export function fileError(file: string, cause: unknown): ImgctlError {
+  if (hasCode(cause, 'invalid-package', 'usage')) return cause;
+  if (!(cause instanceof Error) || !('syscall' in cause)) throw cause;
+  return isMissing(cause) ? fileMissing(file, cause) : cannotRead(file, cause);
+}
+
+export function fileMissing(file: string, cause?: unknown): ImgctlError {
+  const show = hint`for an image: ${imgctl('images', 'get', file)}`;
+  return new ImgctlError('not-found', `file ${file} does not exist`, {
+    facts: /^\d+$/.test(file) ? show : PROVIDE_FILE,
+    cause,
+  });
+}
+
+export function errorsOf({ findings }: PackageSummary): Finding[] {
+  return findings.filter(({ severity }) => severity === 'error');
+}
+
+/** Returns the findings as lines below that of their package. */
+export function detailsOf(findings: readonly Finding[]): string[] {
+  return findings.map(({ severity, place, message, code }) => {
+    const label = severity === 'error' ? '' : `${severity}: `;
+    return `${label}${place}: ${message} (${code})`;
+  });
+}
+
+/** @param listed findings that the error lists, as no row shows them */
+export function invalidPackage(file: string, errors: readonly Finding[], listed = errors) {
+  const message = `${file} is invalid: ${counted(errors.length, 'error')}`;
+  const details = listed.length > 0 ? detailsOf(listed) : undefined;
+  const advice = 'fix the findings, or export or download the package again';
+  return new ImgctlError('invalid-package', message, { details, facts: advice });
+}
