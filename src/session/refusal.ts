@@ -19,7 +19,8 @@ export interface Refusal {
 }
 
 /** Returns what others may know of the error; undefined if the service did not refuse. */
-export function refusalOf(error: ImgctlError, password: string): Refusal | undefined {
+export function refusalOf(error: unknown, password: string): Refusal | undefined {
+  if (!(error instanceof ImgctlError)) return undefined;
   const { code, message, status, facts } = error;
   if ((code !== 'wrong-credentials' && code !== 'not-permitted') || !status) return undefined;
   const advice = facts?.kind === 'advice' ? facts.text : undefined;

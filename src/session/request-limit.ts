@@ -57,23 +57,19 @@ export class RequestLimit {
         const limit = await store.readLimit(now);
         if (limit?.remaining !== 0) throw error;
         const wait = limit.resetsAt - now;
-        // From here on by `elapsed`: `now` may be set during the wait.
-        const end = io.elapsed() + wait;
-        if (end > latestEnd) throw error;
+        if (io.elapsed() + wait > latestEnd) throw error;
         onWait?.(wait);
-        const found = await this.#sleepUntil(end, request.reuse);
+        const found = await this.#sleep(wait, request.reuse);
         if (found !== undefined) return found;
         this.#endWaitedFor = limit.resetsAt;
       }
     }
   }
 
-  /** Sleeps until `elapsed` is `end`, or until another process has stored a token to reuse. */
-  async #sleepUntil<Result>(
-    end: number,
-    reuse: TokenRequest<Result>['reuse'],
-  ): Promise<Result | undefined> {
+  /** Returns early with what `reuse` finds. The clock may be set meanwhile, `elapsed` may not. */
+  async #sleep<Result>(wait: number, reuse: TokenRequest<Result>['reuse']) {
     const { io } = this.#options;
+    const end = io.elapsed() + wait;
     while (io.elapsed() < end) {
       await io.sleep(Math.min(end - io.elapsed(), LOOK_INTERVAL), io.signal);
       const found = await reuse();
@@ -103,17 +99,21 @@ export class RequestLimit {
     }
     // Counted before it is sent: a process killed now has used one as well.
     if (limit) await store.writeLimit({ ...limit, remaining: Math.max(0, limit.remaining - 1) });
-    const remember = async ({ remaining, resetsAt }: TokenLimit) => {
-      if (remaining === undefined || resetsAt === undefined) return;
-      await store.writeLimit({ remaining, receivedAt: io.now(), resetsAt });
-    };
     try {
-      return await client().requestToken(username, password, remember);
+      return await client().requestToken(username, password, (announced) =>
+        this.#remember(announced),
+      );
     } catch (error) {
       const isUnsent = error instanceof TransportError && !error.sent;
       if (isUnsent && limit) await store.writeLimit(limit);
       throw error;
     }
+  }
+
+  async #remember({ remaining, resetsAt }: TokenLimit): Promise<void> {
+    if (remaining === undefined || resetsAt === undefined) return;
+    const { store, io } = this.#options;
+    await store.writeLimit({ remaining, receivedAt: io.now(), resetsAt });
   }
 
   /** Returns the known limit, unless this run has waited for its end. */

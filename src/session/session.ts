@@ -1,4 +1,15 @@
 // A session: a client of the profile's service that gets its token when it needs one.
+//
+// The way through this folder:
+//
+//     session.ts          opens the client, its tokens and their store
+//     tokens.ts           which token is sent, and when one is requested; begin here
+//     request-limit.ts    how many token requests are left, and the wait for more
+//     token-store.ts      what a store does, and a request under its mutex
+//     file-store.ts       the store on this machine; token-files.ts names its files
+//     shared-store.ts     the store in Redis, with copies in files: account-keys.ts has its keys,
+//                         redis.ts the connection; sealing.ts encrypts tokens
+//     cached-token.ts     what is stored: a token and a limit; in refusal.ts a refused request
 
 import type { ClientEvent, TokenSource } from '../api/auth.ts';
 import type { Client } from '../api/client.ts';

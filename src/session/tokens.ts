@@ -55,6 +55,7 @@ interface LoginOptions {
   readonly ignoreLimit?: boolean | undefined;
 }
 
+/** What a token is requested with. */
 interface Credentials {
   readonly username: string;
   readonly passwordSource: Pick<PasswordSource, 'read' | 'factsIfRefused'>;
@@ -83,7 +84,7 @@ export class Tokens implements TokenSource {
   readonly #options: TokensOptions;
   readonly #limit: RequestLimit;
   /** The token that this run uses. */
-  #memory: CachedToken | undefined;
+  #inUse: CachedToken | undefined;
   /** The tokens of this run's own requests. */
   readonly #issuedHere = new Set<string>();
   /** Tokens that the service refused: none of them replaces another. */
@@ -126,13 +127,13 @@ export class Tokens implements TokenSource {
 
   /** Returns the token of this run, or the stored one. */
   async #known(): Promise<CachedToken | undefined> {
-    if (this.#memory === undefined) {
+    if (this.#inUse === undefined) {
       // Also one that was refused: it is sent again, and the error is the service's own.
       const stored = await this.#options.store.read();
       // A renewal may have ended meanwhile.
-      this.#memory ??= stored;
+      this.#inUse ??= stored;
     }
-    return this.#memory;
+    return this.#inUse;
   }
 
   /**
@@ -146,17 +147,17 @@ export class Tokens implements TokenSource {
    */
   async renew(token: string, wasAccepted: boolean): Promise<string | undefined> {
     this.#refusedTokens.add(token);
-    if (this.#memory && !this.#refusedTokens.has(this.#memory.token)) return this.#memory.token;
+    if (this.#inUse && !this.#refusedTokens.has(this.#inUse.token)) return this.#inUse.token;
     const wasNeverAccepted = this.#issuedHere.has(token) && !wasAccepted;
     if (this.#credentials && !wasNeverAccepted) return this.#renewOnce();
-    this.#memory = await this.#readUsable();
-    return this.#memory?.token;
+    this.#inUse = await this.#readUsable();
+    return this.#inUse?.token;
   }
 
   isNew(token: string): boolean {
-    if (this.#memory?.token !== token) return false;
+    if (this.#inUse?.token !== token) return false;
     // Another machine whose clock is ahead may have received it.
-    return Math.abs(this.#options.io.now() - this.#memory.receivedAt) < NEW_FOR;
+    return Math.abs(this.#options.io.now() - this.#inUse.receivedAt) < NEW_FOR;
   }
 
   /** Requests a token, also if there is a valid one. */
@@ -174,7 +175,7 @@ export class Tokens implements TokenSource {
       run: (mutex, refusal) => this.#request(credentials, mutex, refusal),
     });
     if (shared === undefined) throw loggedOut();
-    this.#memory = shared;
+    this.#inUse = shared;
     return issued;
   }
 
@@ -182,13 +183,14 @@ export class Tokens implements TokenSource {
     await this.#renewal?.catch(() => {});
   }
 
-  /** What a token can be renewed with. */
+  /** Undefined if no token can be requested. */
   get #credentials(): Credentials | undefined {
     const { username, passwordSource } = this.#options;
     if (username === undefined || passwordSource === undefined) return undefined;
     return { username, passwordSource, ignoreLimit: false };
   }
 
+  /** Joins a renewal that is under way. */
   #renewOnce(): Promise<string> {
     this.#renewal ??= this.#reuseOrRequest().finally(() => {
       this.#renewal = undefined;
@@ -199,7 +201,7 @@ export class Tokens implements TokenSource {
   async #reuseOrRequest(): Promise<string> {
     const credentials = this.#credentials;
     if (credentials === undefined) throw this.#notLoggedIn();
-    this.#memory = await this.#limit.runWithin({
+    this.#inUse = await this.#limit.runWithin({
       reuse: () => this.#readUsable(),
       run: async (mutex, refusal) => {
         const { issued, shared } = await this.#request(credentials, mutex, refusal);
@@ -207,7 +209,7 @@ export class Tokens implements TokenSource {
         return shared ?? issued;
       },
     });
-    return this.#memory.token;
+    return this.#inUse.token;
   }
 
   /** Returns the stored token if the service may accept it. */
@@ -233,16 +235,14 @@ export class Tokens implements TokenSource {
     if (refusalOfOther && isRefused(password, refusalOfOther)) {
       throw refusalError(refusalOfOther, factsIfRefused);
     }
-    let issued: IssuedToken;
-    try {
-      issued = await this.#limit.send({ username, password, ignoreLimit });
-    } catch (error) {
-      const refusal = error instanceof ImgctlError ? refusalOf(error, password) : undefined;
+    const request = { username, password, ignoreLimit };
+    const issued = await this.#limit.send(request).catch(async (error: unknown) => {
+      const refusal = refusalOf(error, password);
       if (refusal === undefined) throw error;
       // The processes that wait for this one would send the same password.
       await mutex.writeRefusal(refusal);
       throw refusalError(refusal, factsIfRefused);
-    }
+    });
     this.#issuedHere.add(issued.token);
     const isStored = await mutex.writeToken(issued);
     // The service may know only the newest token of a user, which another process has stored.

@@ -331,6 +331,7 @@ describe('a token store', () => {
 
   it.each([
     ['uses', 'its valid token if it cannot be renewed', 'rate-limited', DAY - 1, 'T'],
+    ['uses', 'its valid token if a proxy fails', 'proxy', DAY - 1, 'T'],
     ['uses', 'no token that has expired', 'rate-limited', DAY, undefined],
     ['hides', 'no refused password behind a valid token', 'wrong-credentials', DAY - 1, undefined],
   ] as const)('%s %s', async (_, _what, code, time, expected) => {

@@ -104,7 +104,7 @@ export const LONG = [
   ['src/http/pace.ts', 'asked > MAX_WAIT ? 0 : asked', 'asked', 'test/http/pace.test.ts'],
   ['src/commands/images/lock/update.ts', 'JSON.stringify(now) === JSON.stringify(old)', 'now.id === old.id', 'test/commands/images/lock.test.ts'],
   ['src/session/account-keys.ts', 'has sealed.\n    await this.readToken();', 'has sealed.', 'test/session/shared-store.test.ts'],
-  ['src/session/tokens.ts', 'this.#memory ??= stored;', 'this.#memory = stored;', 'test/session/tokens.test.ts'],
+  ['src/session/tokens.ts', 'this.#inUse ??= stored;', 'this.#inUse = stored;', 'test/session/tokens.test.ts'],
   ['src/cli/result.ts', 'if (end.error === undefined) throw error;', 'throw error;', 'test/cli/result.test.ts'],
   ['src/cli/result.ts', 'await rows.throw(failed.error)', 'await rows.next()', 'test/cli/result.test.ts'],
   ['src/mcp/server.ts', ' && output.rows.length > 0', '', 'test/commands/automation/mcp.test.ts'],
