@@ -12,7 +12,7 @@ import type { Context } from '../../context.ts';
 import type { Emulator } from '../../emulator/emulator.ts';
 import type { User } from '../../emulator/settings.ts';
 import { errorCode, errorReason, ImgctlError } from '../../errors.ts';
-import { hint, imgctl } from '../../facts.ts';
+import { type Facts, hint, imgctl } from '../../facts.ts';
 import { makeFolder } from '../../files/atomic-file.ts';
 import { cannotWrite } from '../../files/user-file.ts';
 import type { Io } from '../../io.ts';
@@ -112,12 +112,8 @@ async function run(context: Context, options: Options): Promise<void> {
     log: (line) => console.report(line),
   }).catch((cause: unknown) => {
     if (cause instanceof ImgctlError) throw cause;
-    const isUsed = errorCode(cause) === 'EADDRINUSE';
-    const reason = isUsed ? 'another program uses that port' : errorReason(cause);
-    throw new ImgctlError('usage', `cannot listen on ${host}:${port}: ${reason}`, {
-      ...(isUsed && { facts: hint`use a free port with: ${imgctl('emulator', '--port', '0')}` }),
-      cause,
-    });
+    const [reason, facts] = whyNotListening(cause);
+    throw new ImgctlError('usage', `cannot listen on ${host}:${port}: ${reason}`, { facts, cause });
   });
   const { name } = users[0] ?? { name: '' };
   try {
@@ -135,6 +131,25 @@ async function run(context: Context, options: Options): Promise<void> {
     if (!io.signal.aborted) await once(io.signal, 'abort');
   } finally {
     await emulator.close();
+  }
+}
+
+/** Returns why the emulator cannot listen, and what to do about it. */
+function whyNotListening(cause: unknown): readonly [reason: string, facts?: Facts] {
+  const usePort = hint`use a free port with: ${imgctl('emulator', '--port', '0')}`;
+  const useHost = hint`use an address of this machine: ${imgctl('emulator', '--host', '127.0.0.1')}`;
+  switch (errorCode(cause)) {
+    case 'EADDRINUSE':
+      return ['another program uses that port', usePort];
+    case 'EACCES':
+      return ['this user may not use that port', usePort];
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return ['the name has no address', useHost];
+    case 'EADDRNOTAVAIL':
+      return ['it is no address of this machine', useHost];
+    default:
+      return [errorReason(cause)];
   }
 }
 

@@ -32,16 +32,12 @@ async function run(context: Context): Promise<void> {
   const { startEmulator, steadyClock } = await import('../../emulator/emulator.ts');
   const { sampleOva } = await import('../../emulator/sample-ova.ts');
   const folder = makeDemoFolder();
-  fs.writeFileSync(path.join(folder, 'sample.ova'), sampleOva());
-  const uploads = path.join(folder, 'uploads');
-  const settings = { ...defaultSettings(), port: 0, uploads, syncDelay: 1_500, log: () => {} };
-  const emulator = await startEmulator({ ...settings, now: steadyClock(context.io) });
-  const others = Object.entries(context.io.env).filter(([name]) => !name.startsWith('IMGCTL_'));
-  const env: Stage['env'] = Object.fromEntries(others);
-  env.IMGCTL_CONFIG_DIR = path.join(folder, 'config');
-  const io = { ...context.io, env, cwd: folder, stderr: silencedBy(context.io) };
   try {
-    await showJob({ context, io, env }, emulator);
+    fs.writeFileSync(path.join(folder, 'sample.ova'), sampleOva());
+    const uploads = path.join(folder, 'uploads');
+    const settings = { ...defaultSettings(), port: 0, uploads, syncDelay: 1_500, log: () => {} };
+    const emulator = await startEmulator({ ...settings, now: steadyClock(context.io) });
+    await showJob(stageIn(folder, context), emulator).finally(emulator.close);
   } catch (error) {
     if (!context.io.signal.aborted) throw error;
     const reason = asImgctlError(context.io.signal.reason);
@@ -50,7 +46,6 @@ async function run(context: Context): Promise<void> {
       facts: undefined,
     });
   } finally {
-    await emulator.close();
     fs.rmSync(folder, { recursive: true, force: true });
   }
 }
@@ -62,6 +57,15 @@ interface Stage {
   readonly io: Context['io'];
   /** The variables of `io`, which the demo sets as a user does. */
   readonly env: Record<string, string | undefined>;
+}
+
+/** Without the variables and settings of the user. */
+function stageIn(folder: string, context: Context): Stage {
+  const others = Object.entries(context.io.env).filter(([name]) => !name.startsWith('IMGCTL_'));
+  const env: Stage['env'] = Object.fromEntries(others);
+  env.IMGCTL_CONFIG_DIR = path.join(folder, 'config');
+  const io = { ...context.io, env, cwd: folder, stderr: silencedBy(context.io) };
+  return { context, io, env };
 }
 
 async function showJob(stage: Stage, { baseUrl, uploadUrl = '' }: Emulator): Promise<void> {

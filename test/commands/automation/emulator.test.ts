@@ -175,3 +175,10 @@ it('emulator fails if the port is in use', async () => {
   const result = await runCli(['emulator', '--port', port]);
   expect(result).toEqual(failed(2, `imgctl: ${message}\nhint: ${hint}\n`));
 });
+
+it('emulator says that another machine has the address', async () => {
+  const message = 'cannot listen on 192.0.2.1:0: it is no address of this machine';
+  const hint = 'use an address of this machine: imgctl emulator --host 127.0.0.1';
+  const result = await runCli(['emulator', '--host', '192.0.2.1', '--port', '0']);
+  expect(result).toEqual(failed(2, `imgctl: ${message}\nhint: ${hint}\n`));
+});

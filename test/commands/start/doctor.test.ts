@@ -95,6 +95,8 @@ describe('doctor', () => {
     expect(exitCode).toBe(2);
     expect(await show('-o', 'csv')).toMatch(/^check,state,finding,hint\r\nprogram,ok,/);
     expect(await show('-o', 'ndjson')).toMatch(/^\{"check":"program","state":"ok"/);
+    const none = 'password,not checked,none is set; a login prompts for it,';
+    expect(await show('-o', 'csv', '--check-password')).toContain(none);
     expect(await show('-q')).toBe('connection\n');
     const homeless = await runCli(['doctor', '-q'], { env: {} });
     expect(homeless).toMatchObject({ stdout: 'files\nconnection\n', exitCode: 2 });

@@ -143,8 +143,8 @@ export function tokenResult({ context, cached, response, loginError }: Diagnosis
 }
 
 /**
- * Names the source of the password, and reads it if that is asked for; nothing if there is none, or
- * the login failed.
+ * Names the source of the password, and reads it if that is asked for. Nothing if the login failed,
+ * or there is none and nobody asked for it.
  */
 export async function passwordResult({
   context,
@@ -152,8 +152,12 @@ export async function passwordResult({
   loginError,
 }: Diagnosis): Promise<CheckResults> {
   const { io, settings, console } = context;
-  const source = givenToken(io) ? undefined : unattendedPassword(settings, io);
-  if (source === undefined) return [];
+  const isUnused = givenToken(io) !== undefined;
+  const source = isUnused ? undefined : unattendedPassword(settings, io);
+  if (source === undefined) {
+    const why = isUnused ? 'IMGCTL_TOKEN is used instead' : 'none is set; a login prompts for it';
+    return options.checkPassword ? notChecked(why) : [];
+  }
   const { origin } = source;
   if (options.login && !loginError) return `${origin}, accepted by the service`;
   const check = hint`check it with: ${imgctl('doctor', '--check-password')}`;
