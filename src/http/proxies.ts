@@ -124,9 +124,10 @@ function proxyPair({ username, password }: URL): string {
   return basicPair(decode(username), decode(password));
 }
 
-/** Returns the forms of the proxy's password that must never be shown. */
+/** Returns the forms of the proxy's password that must never be shown, or of a key instead of both. */
 export function proxySecrets({ url }: HttpProxy): string[] {
-  return url.password === '' ? [] : [url.password, decode(url.password), proxyPair(url)];
+  const secret = url.password || url.username;
+  return secret === '' ? [] : [secret, decode(secret), proxyPair(url)];
 }
 
 /** A `%` that starts no escape in a password is meant literally. */

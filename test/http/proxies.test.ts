@@ -1,7 +1,7 @@
 // Tests which proxy the environment chooses, requests that it forwards, and tunnels through it.
 
 import { describe, expect, it } from 'vitest';
-import { chooseProxy } from '../../src/http/proxies.ts';
+import { chooseProxy, parseProxy, proxySecrets } from '../../src/http/proxies.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { clientOf, connect, GET, PATCH, proxyFor } from '../support/client.ts';
 import { failure, hintOf, thrownBy } from '../support/errors.ts';
@@ -110,6 +110,15 @@ describe('chooseProxy', () => {
     expect(error).toMatchObject({ code: 'config', message: `HTTPS_PROXY ${problem}` });
     expect(hintOf(error)).toContain('http://proxy.example.com:3128');
   });
+});
+
+it.each([
+  ['user:p%61ss', ['p%61ss', 'pass', 'dXNlcjpwYXNz']],
+  ['k%65y', ['k%65y', 'key', 'a2V5Og==']],
+  ['', []],
+])('the secrets of a proxy with the credentials %j are %j', (credentials, secrets) => {
+  const proxy = parseProxy(`http://${credentials}@proxy:3128`, 'HTTPS_PROXY');
+  expect(proxySecrets(proxy)).toEqual(secrets);
 });
 
 /** A client of a service behind a proxy that sends these responses. */
