@@ -1,4 +1,9 @@
-// The client of the service: one typed method per operation.
+// The client of the service: one typed method per operation. The way of a request:
+//
+//   images.ts, sync-requests.ts, token-request.ts   make its path, and read the record in the JSON
+//   auth.ts        sends it with a token, and with another one after a 401
+//   ../http/       retries it, and sends it over a connection
+//   responses.ts   parses the JSON of the response, or makes the error that its status means
 
 import { Pace } from '../http/pace.ts';
 import { createTransport, type TransportOptions } from '../http/transport.ts';

@@ -17,7 +17,7 @@ import { command, option, type Parsed, SERVICE_CODES } from '../../cli/declare.t
 import type { Result } from '../../cli/result.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
-import { type Facts, hint, imgctl } from '../../facts.ts';
+import { type Facts, hint, type Invocation, imgctl } from '../../facts.ts';
 import { column, pick } from '../../output/columns.ts';
 import { ask } from '../../output/prompt.ts';
 import { printable } from '../../output/text.ts';
@@ -127,8 +127,21 @@ function newestOfAll(context: Context, options: Options, found: NewestCollector)
   return { rows: images, error: error.with({ facts }) };
 }
 
-/** Returns the newest image, or the one that a user chooses of several, with its command. */
-async function chooseNewest(context: Context, options: Options, found: NewestCollector) {
+interface Chosen {
+  readonly image: ReceivedImage;
+  /** Selects the image without a prompt; undefined if nobody was asked, or nothing selects it. */
+  readonly command?: Invocation | undefined;
+}
+
+/**
+ * Returns the newest image, or the one that a user chooses of several.
+ * @throws ImgctlError ambiguous: nobody can be asked; usage: no choice
+ */
+async function chooseNewest(
+  context: Context,
+  options: Options,
+  found: NewestCollector,
+): Promise<Chosen> {
   const newest = onlyNewest(found);
   if (!newest.error) return { image: newest.image };
   const { error } = newest;
@@ -160,7 +173,11 @@ function mayAsk({ io, format, quiet }: Context, { get }: Options): boolean {
 /** Wrong answers in a row. */
 const MAX_TRIES = 3;
 
-/** Asks for a number; a word narrows the list. @throws ImgctlError usage: no choice */
+/**
+ * Asks for a number. A word narrows the list: after `rocky`, the two images that match it are 1 and
+ * 2. Any other answer is wrong, and lists the same again.
+ * @throws ImgctlError usage: too many wrong answers
+ */
 async function choose(
   { io }: Context,
   message: string,
