@@ -97,38 +97,38 @@ async function writePart(folder: Folder, name: string, file: UploadSource, onByt
   const discard = () => rm(partPath, { force: true }).catch(fail);
   const handle = await open(partPath, 'wx').catch(fail);
   try {
-    const digest = await writeAll(folder, handle, file, onBytes);
-    const part = { path: partPath, digest, stats: await handle.stat({ bigint: true }) };
-    // Shares report only now that they are full.
-    await handle.close();
+    const part = { path: partPath, ...(await writeAll(folder, handle, file, onBytes)) };
     const written = await digestOf(folder, readFileChunks(partPath)).catch((error: unknown) => {
       if (isMissing(error)) throw arrivedWrong(name, 'its part is gone');
       throw error;
     });
-    if (written !== digest) throw arrivedWrong(name, 'its digest is wrong');
+    if (written !== part.digest) throw arrivedWrong(name, 'its digest is wrong');
     const publish = (replace: boolean) => publishPart(folder, part, name, replace).catch(fail);
     return { publish, discard };
   } catch (error) {
     await discard().catch(() => {});
     return fail(error);
-  } finally {
-    await handle.close().catch(() => {});
   }
 }
 
-/** Returns the digest of what was written. */
+/** Writes and closes a part. Returns what was written. */
 async function writeAll({ limit }: Folder, to: FileHandle, file: UploadSource, onBytes: OnBytes) {
   const hash = createHash('sha256');
   let position = 0;
-  onBytes(position);
-  for await (const bytes of limit(file.readAll())) {
-    hash.update(bytes);
-    await to.writeFile(bytes);
-    position += bytes.length;
+  try {
     onBytes(position);
+    for await (const bytes of limit(file.readAll())) {
+      hash.update(bytes);
+      await to.writeFile(bytes);
+      position += bytes.length;
+      onBytes(position);
+    }
+    await to.sync();
+    return { digest: hash.digest('hex'), stats: await to.stat({ bigint: true }) };
+  } finally {
+    // Some shares report only now that they are full.
+    await to.close();
   }
-  await to.sync();
-  return hash.digest('hex');
 }
 
 async function publishPart(

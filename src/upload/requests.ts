@@ -37,7 +37,8 @@ export function createRequests(
   authorize: (request: StorageRequest) => Promise<Record<string, string>>,
   explain: (response: HttpResponse) => ImgctlError | undefined = () => undefined,
 ) {
-  const { clock, ca, env, onEvent, onSecret, parallel, redact, retries, timeout } = options;
+  const { clock, ca, env, onEvent, onSecret, parallel, redact, retries, timeout, userAgent } =
+    options;
   const { now, elapsed, sleep, random, signal } = clock;
   const { proxy, proxyAdvice } = chooseProxy(base, env);
   if (proxy) proxySecrets(proxy).forEach(onSecret);
@@ -45,25 +46,20 @@ export function createRequests(
   const limits = { maxBytes: MAX_BYTES, connections: parallel + 1 };
   const target = { origin: base.origin, endpoint, proxy, ca, timeout };
   const transport = createTransport({ ...target, ...limits, now, elapsed, onEvent });
+  const own = { 'user-agent': userAgent, 'accept-encoding': 'identity' };
   const pace = new Pace({ elapsed, sleep, random, limits: false });
   return {
     /** Returns any response but a redirect. @throws ImgctlError */
     async send(request: StorageRequest): Promise<HttpResponse> {
       const { url, nextUrl = () => url, patience = 0 } = request;
-      /** The request without its headers: each attempt gets them from `authorize`. */
-      const unsigned = { ...request, headers: {}, timeout: Math.max(timeout, patience), signal };
-      /** Sends one attempt, signed anew: a signature is valid for some minutes only. */
-      const sendSigned = async () => {
-        const signed = await authorize(request);
-        const headers = {
-          'user-agent': options.userAgent,
-          'accept-encoding': 'identity',
-          ...signed,
-        };
-        return transport.send({ ...unsigned, headers, url: nextUrl() });
+      const sent = { ...request, headers: {}, timeout: Math.max(timeout, patience), signal };
+      // Each attempt is signed anew, since a signature is valid for some minutes only.
+      const sendSigned = async (attempt: HttpRequest) => {
+        const headers = { ...own, ...(await authorize(request)) };
+        return transport.send({ ...attempt, headers, url: nextUrl() });
       };
       const retrying = { retries, sleep, random, onEvent };
-      const received = await sendWithRetry({ send: sendSigned }, unsigned, retrying, pace);
+      const received = await sendWithRetry({ send: sendSigned }, sent, retrying, pace);
       const response = isSuccess(received) ? received : withoutSecrets(received, redact);
       const known = explain(response);
       if (known) throw known;

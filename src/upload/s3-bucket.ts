@@ -54,9 +54,9 @@ export async function findObject(s3: S3, name: string): Promise<StoredObject | u
 }
 
 /** @param etag of the object, if no other one of that name may be removed */
-export async function removeObject(s3: S3, name: string, etag?: string): Promise<void> {
+export function removeObject(s3: S3, name: string, etag?: string): Promise<HttpResponse> {
   const headers = etag === undefined ? {} : { 'if-match': etag };
-  requireS3Success(await s3.send({ method: 'DELETE', name, headers, idempotent: true }));
+  return s3.send({ method: 'DELETE', name, headers, idempotent: true });
 }
 
 /** Asks for encoded keys: XML has no control characters. */

@@ -182,32 +182,19 @@ function expectedTag({ etags, md5s, isEncrypted }: SentUpload, sentTag: string |
   return isEncrypted ? sentTag : undefined;
 }
 
-/** Removes the object that differs from the file, if it is surely of this push. */
+/** Removes the object that differs from the file, if the ETags say that it is of this push. */
 async function removeDifferent(
   { s3, name, file }: SentUpload,
-  object: StoredObject,
+  { size, etag, tag }: StoredObject,
   sentTag: string | undefined,
   replace: boolean,
 ): Promise<Published> {
-  const { size, etag, tag } = object;
   const flaw = size === file.size ? `its ETag is ${tag}` : `its size is ${size}`;
-  const owner = ownerOf(object, sentTag);
-  if (owner === 'this push') {
-    const isRemoved = await removeObject(s3, name, etag).then(
-      () => true,
-      () => false,
-    );
-    if (isRemoved) return { kind: 'refused', error: arrivedWrong(name, flaw) };
-  }
-  if (owner === 'another push' && !replace)
-    return { kind: 'conflict', error: conflict(name, s3.address) };
-  throw arrivedWrong(name, `${flaw}, and it was not removed`);
-}
-
-/** Tells whose an object is by the ETag in the response to the completion. */
-function ownerOf({ tag }: StoredObject, sentTag: string | undefined) {
-  if (sentTag === undefined || tag === '') return undefined;
-  if (tag !== sentTag) return 'another push';
   // An ETag that is no digest may be the same for all objects.
-  return DIGEST.test(tag) ? 'this push' : undefined;
+  const isOwn = tag === sentTag && DIGEST.test(tag);
+  if (isOwn && (await removeObject(s3, name, etag).then(isSuccess, () => false)))
+    return { kind: 'refused', error: arrivedWrong(name, flaw) };
+  const isOfAnother = sentTag !== undefined && tag !== '' && tag !== sentTag;
+  if (isOfAnother && !replace) return { kind: 'conflict', error: conflict(name, s3.address) };
+  throw arrivedWrong(name, `${flaw}, and it was not removed`);
 }

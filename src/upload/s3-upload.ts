@@ -113,11 +113,6 @@ export async function sendParts(upload: Upload, onProgress: OnBytes): Promise<Se
   };
   for (const number of etags.keys()) total += rangeOf(upload, number).length;
   onProgress(total);
-  const sendAndNote = async (number: number, md5: string) => {
-    const part = await sendPart(upload, number, md5, addBytes);
-    etags.set(number, part.etag);
-    isEncrypted ||= part.isEncrypted;
-  };
   /** The parts under way, and those that failed: the next race, or the end, throws their error. */
   const sending = new Set<Promise<void>>();
   try {
@@ -126,7 +121,11 @@ export async function sendParts(upload: Upload, onProgress: OnBytes): Promise<Se
       const number = md5s.length;
       if (plainTag(etags.get(number)) === md5) continue;
       if (sending.size >= s3.parallel) await Promise.race(sending);
-      const part = sendAndNote(number, md5).then(() => void sending.delete(part));
+      const part = sendPart(upload, number, md5, addBytes).then((sent) => {
+        etags.set(number, sent.etag);
+        isEncrypted ||= sent.isEncrypted;
+        sending.delete(part);
+      });
       part.catch(() => {});
       sending.add(part);
     }

@@ -77,7 +77,7 @@ export function s3Storage(url: URL, credentials: S3Credentials, options: Storage
     look: async (name) => (await findObject(s3, name))?.fingerprint,
     put: (name, file, onProgress) => uploadParts(s3, name, file, onProgress),
     async remove(name) {
-      await removeObject(s3, name);
+      requireS3Success(await removeObject(s3, name));
       await removeUploads(s3, name);
     },
     /** What killed runs left of a file is continued or removed when that file is sent. */

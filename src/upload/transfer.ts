@@ -9,6 +9,7 @@ import {
   type Transfer,
   type VisibleFile,
 } from './plan.ts';
+import type { Proof } from './proofs.ts';
 import type { OnBytes, StoredFile, UnpublishedFile } from './storage.ts';
 import { openUnchanged, type RegionResults, type UploadFile } from './upload-file.ts';
 
@@ -27,6 +28,7 @@ export async function transferPackage(
   transfer: Transfer,
   onProgress: OnProgress,
 ): Promise<void> {
+  const { proofs, visible, dryRun } = transfer;
   if (files.every((file) => file.action === 'skip' || isProved(file, transfer))) return;
   const parts: Parts = new Map();
   try {
@@ -36,13 +38,17 @@ export async function transferPackage(
     await verify(new Map(results));
     // A file that was read early may have changed while the others were uploaded.
     for (const file of files) await requireUnchanged(file, transfer);
-    if (transfer.dryRun) noteDryRun(files, transfer);
-    else await makeVisible(parts, transfer);
+    await makeVisible(parts, transfer);
+    // A dry run has no parts. A later package that shares a file would not send it again.
+    if (dryRun) for (const { name } of files.filter(isSent)) visible.set(name, { isCertain: true });
   } catch (error) {
     for (const part of parts.values()) await part.discard(error).catch(() => {});
     throw error;
   }
-  for (const file of files) rememberProof(file, transfer);
+  for (const file of files) {
+    const proof = proofOf(file, transfer);
+    if (proof && storedNow(file, transfer)?.isReliable) proofs.remember(proof);
+  }
 }
 
 /** Returns what the storage has of the file now, if its content is that of the file. */
@@ -50,20 +56,17 @@ function storedNow({ name, before }: PlannedFile, { visible }: Transfer): Stored
   return before.state === 'same' ? before.stored : visible.get(name)?.stored;
 }
 
-/** True if a proof says that the package is valid, and that the storage has this file of it. */
-function isProved(file: PlannedFile, transfer: Transfer): boolean {
+/** Returns the proof that the package is valid and the storage has this file, if it can last. */
+function proofOf(file: PlannedFile, transfer: Transfer): Proof | undefined {
   const { package: packageName, name, settledFingerprint: source } = file;
   const stored = storedNow(file, transfer);
-  if (source === undefined || stored === undefined) return false;
-  return transfer.proofs.find({ package: packageName, name, source }) === stored.fingerprint;
+  if (source === undefined || stored === undefined) return undefined;
+  return { package: packageName, name, source, stored: stored.fingerprint };
 }
 
-function rememberProof(file: PlannedFile, transfer: Transfer): void {
-  const { package: packageName, name, settledFingerprint: source } = file;
-  const stored = storedNow(file, transfer);
-  if (source === undefined || !stored?.isReliable) return;
-  const { fingerprint } = stored;
-  transfer.proofs.remember({ package: packageName, name, source, stored: fingerprint });
+function isProved(file: PlannedFile, transfer: Transfer): boolean {
+  const proof = proofOf(file, transfer);
+  return proof !== undefined && transfer.proofs.find(proof) === proof.stored;
 }
 
 /** Reads and checks a file, and uploads it meanwhile if it is sent: then adds its part. */
@@ -104,11 +107,6 @@ async function sendFile(
 async function requireUnchanged(file: PlannedFile, { clock }: Transfer): Promise<void> {
   const opened = await openUnchanged(file, clock);
   await opened.close();
-}
-
-/** A later package that shares a file would not send it again. */
-function noteDryRun(files: readonly PlannedFile[], { visible }: Transfer): void {
-  for (const { name } of files.filter(isSent)) visible.set(name, { isCertain: true });
 }
 
 /** Makes one part after the other visible, and notes what others see. @param parts loses these */

@@ -12,11 +12,6 @@ interface Region {
   start(): ByteCheck;
 }
 
-interface RegionCheck {
-  readonly region: Region;
-  readonly check: ByteCheck;
-}
-
 /** What is wrong with each region that was read, or null. */
 export type RegionResults = ReadonlyMap<Region, string | null>;
 
@@ -93,7 +88,12 @@ export async function openUploadFile(
     const checks = regions.map((region) => ({ region, check: region.start() }));
     let position = 0;
     for await (const chunk of read()) {
-      const updates = checks.map((check) => update(check, chunk, position));
+      // Each check gets what the chunk has of its region, and goes on while the chunk is sent.
+      const updates = checks.map(({ region, check }) => {
+        const start = Math.max(region.offset - position, 0);
+        const end = Math.min(region.offset + region.size - position, chunk.length);
+        return start < end && check.update(chunk.subarray(start, end));
+      });
       yield chunk;
       await Promise.all(updates);
       position += chunk.length;
@@ -131,13 +131,6 @@ export async function openUnchanged(file: LocalFile, clock: Clock): Promise<Uplo
   if (opened.fingerprint === file.checkedFingerprint) return opened;
   await opened.close();
   throw changedError(file.path);
-}
-
-/** Gives a check what the chunk has of its region. @param position of the chunk in the file */
-async function update({ region, check }: RegionCheck, chunk: Buffer, position: number) {
-  const start = Math.max(region.offset - position, 0);
-  const end = Math.min(region.offset + region.size - position, chunk.length);
-  if (start < end) await check.update(chunk.subarray(start, end));
 }
 
 type State = Pick<BigIntStats, 'ino' | 'size' | 'mtimeNs' | 'ctimeNs'>;
