@@ -6,7 +6,6 @@ export type Row = Readonly<Record<string, unknown>>;
 
 /** When a table that is too wide hides a column. Narrow tables show names rather than times. */
 export const HIDING_STEPS = ['first', 'second', 'if narrow'] as const;
-export type HidingStep = (typeof HIDING_STEPS)[number];
 
 /** A field of data, which is a column of tables. */
 export interface Column extends Traits {
@@ -30,7 +29,7 @@ interface Traits {
   /** Where texts are cut: in the middle if undefined. Times, states and numbers are never cut. */
   readonly cut?: 'middle' | 'end';
   /** The column is never hidden if undefined. */
-  readonly hides?: HidingStep | undefined;
+  readonly hides?: (typeof HIDING_STEPS)[number] | undefined;
   /** The column is not hidden if two rows have the same value in the column of this name. */
   readonly distinguishes?: string;
   /** Computes the value from the row. Only -c and --get show such a column. */

@@ -1,6 +1,6 @@
 // Measures the columns of a table, and decides how they share a terminal.
 
-import { type Column, HIDING_STEPS, type HidingStep, type Row } from './columns.ts';
+import { type Column, HIDING_STEPS, type Row } from './columns.ts';
 import type { Output } from './output.ts';
 import { type Style, stateStyle } from './style.ts';
 import { MIN_TABLE_WIDTH, type Terminal } from './terminal.ts';
@@ -128,7 +128,7 @@ export function layoutOf(
 ): Layout {
   if (!mayCut || cellsOf(columns) <= room) return { kind: 'table', beside: columns };
   if (room < MIN_TABLE_WIDTH) return { kind: 'records' };
-  const arrange = (some: readonly TableColumn[], steps: readonly HidingStep[]) =>
+  const arrange = (some: readonly TableColumn[], steps: HidingSteps) =>
     cutColumns(hideColumns(some, room, steps), room, unicode);
   const steps = room < MIN_TIMES_WIDTH ? HIDING_STEPS : USUAL_STEPS;
   const last = columns.at(-1);
@@ -140,7 +140,9 @@ export function layoutOf(
   return { kind: 'records' };
 }
 
-const USUAL_STEPS = HIDING_STEPS.filter((step) => step !== 'if narrow');
+type HidingSteps = readonly Column['hides'][];
+
+const USUAL_STEPS: HidingSteps = HIDING_STEPS.filter((step) => step !== 'if narrow');
 
 /** True if the last column is shown, but cut to a few cells. */
 function isCramped(last: TableColumn | undefined, shown: readonly TableColumn[]): boolean {
@@ -153,7 +155,7 @@ function isCramped(last: TableColumn | undefined, shown: readonly TableColumn[])
 function hideColumns(
   columns: readonly TableColumn[],
   room: number,
-  steps: readonly HidingStep[],
+  steps: HidingSteps,
 ): readonly TableColumn[] {
   const mustStay = ({ distinguishes }: TableColumn) =>
     columns.some(({ name, texts }) => name === distinguishes && hasRepeats(texts));

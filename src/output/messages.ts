@@ -107,7 +107,7 @@ function formatMessage({ kind, content }: Message, format: ErrorFormat, mark?: s
   };
   // Hints and notes are not wrapped, as users copy them.
   const isWrapped = mark !== undefined || kind === 'error' || kind === 'warning';
-  const width = (isWrapped && format.width) || Number.POSITIVE_INFINITY;
+  const { width = Number.POSITIVE_INFINITY } = isWrapped ? format : {};
   const lines = [wrapBehind(mark ?? labels[kind], message, width)];
   for (const detail of details) lines.push(`  ${wrapWords(detail, width - 2, '  ').join('\n  ')}`);
   if (hint !== undefined) lines.push(`${style.hint('hint:')} ${hint}`);

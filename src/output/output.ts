@@ -149,10 +149,10 @@ export class Output {
 
   /** Returns what a document or a stream has of a row. */
   data(row: Row): unknown {
-    const { columns } = this;
-    const [first] = columns;
-    if (this.#content === 'value' && first) return this.cell(first, row);
     if (this.#content === 'row') return this.#withTimes(row);
+    const { columns } = this;
+    const [only] = columns;
+    if (this.isBare && only) return this.cell(only, row);
     return Object.fromEntries(columns.map((column) => [column.name, this.cell(column, row)]));
   }
 
@@ -227,15 +227,25 @@ function named(columns: readonly Column[], name: string): Column {
   return column;
 }
 
-/** Tables have times for people, other formats and --get for programs. @throws ImgctlError usage */
+/**
+ * Returns the style of times:
+ *
+ *     format   without --time          refused
+ *     table    the setting, or local
+ *     csv      iso                     age
+ *     others   iso                     age, local
+ *     --get    iso
+ *
+ * @throws ImgctlError usage
+ */
 function timeStyle(
   { format, time: setting }: OutputSettings,
   { time, get }: OutputOptions,
 ): TimeStyle {
   if (get !== undefined) return time ?? 'iso';
   if (format === 'table') return time ?? setting() ?? 'local';
-  const isReadable = time === 'local' ? FORMATS[format].takesLocalTimes : time !== 'age';
-  if (isReadable) return time ?? 'iso';
+  const isRefused = time === 'local' ? !FORMATS[format].takesLocalTimes : time === 'age';
+  if (!isRefused) return time ?? 'iso';
   throw new ImgctlError('usage', `--time ${time} cannot be used with the format ${format}`, {
     facts: 'use --time iso, or -o table',
   });

@@ -92,6 +92,7 @@ function mask(text: string, ranges: readonly Range[]): string {
 
 /** Returns where the secret is in the original text. */
 function find(secret: Secret, { text, starts }: Decoded): readonly Range[] {
+  // Less is never masked.
   const beginning = secret.folded.slice(0, Math.min(secret.minMatch, MIN_START_BEFORE_ELLIPSIS));
   const ranges: Range[] = [];
   let start = text.indexOf(beginning);

@@ -172,7 +172,7 @@ function linesBelow(
   const lines = hasSentences ? wrapWords(text, room, '', displayWidth) : [text];
   return lines.map((line) => {
     const shown = paint(cutMiddle(line, room, terminal.unicode, head));
-    return `${`${INDENT}${style.faint(label)}${shown}`.trimEnd()}\n`;
+    return `${(INDENT + style.faint(label) + shown).trimEnd()}\n`;
   });
 }
 

@@ -38,18 +38,21 @@ export function listWriter(output: Output, place: Place, isOne = false): ListWri
       if (isOne || table.isRecord) return recordWriter(output, place);
       return collected(isOne, (rows) => writeTables(rows, output, place));
     case 'lines':
-      return collected(isOne, (rows) => {
-        return writeText(sink, linesOf(shape.line, rows, output, sink.isTTY));
-      });
+      return collected(isOne, (rows) =>
+        writeText(sink, linesOf(shape.line, rows, output, sink.isTTY)),
+      );
     case 'values':
       return collected(isOne, async (rows) => {
         const values = valuesOf(shape.column, rows, output);
-        const lines = values.map((value) => tsvLine([value], sink.isTTY));
-        await writeText(sink, lines);
+        await writeText(
+          sink,
+          values.map((value) => tsvLine([value], sink.isTTY)),
+        );
       });
     case 'document':
       return collected(isOne, async (rows, meta) => {
         const data = mapped(rows, (row) => output.data(row));
+        // With -q or --urls also a record is a list.
         if (!isOne || isBare) return writeText(sink, await shape.list(data, meta));
         const [record] = data;
         return writeText(sink, [await shape.record(record)]);
@@ -128,9 +131,8 @@ function* linesOf(line: Line, rows: readonly Row[], output: Output, onTerminal: 
 /** Returns the value of each row, or the items of a list. @throws ImgctlError not-found */
 function valuesOf(column: Column, rows: readonly Row[], output: Output): readonly unknown[] {
   const { name, nullIsEmpty } = column;
-  const values = rows.map((row) =>
-    nullIsEmpty && row[name] === null ? [] : output.cell(column, row),
-  );
+  const isEmptyList = (row: Row) => nullIsEmpty && row[name] === null;
+  const values = rows.map((row) => (isEmptyList(row) ? [] : output.cell(column, row)));
   const isMissing = (value: unknown) =>
     Array.isArray(value) ? value.includes(null) : value === null;
   const missing = values.filter(isMissing).length;
@@ -138,11 +140,9 @@ function valuesOf(column: Column, rows: readonly Row[], output: Output): readonl
   const { length } = rows;
   const message =
     length === 1 ? `${name} has no value` : `${missing} of ${length} results have no ${name}`;
-  throw new ImgctlError('not-found', message, {
-    facts: output.hasColumnOptions
-      ? `use -c ${name} -o tsv --no-header`
-      : 'omit --get to see all fields',
-  });
+  const toSeeAll = 'omit --get to see all fields';
+  const facts = output.hasColumnOptions ? `use -c ${name} -o tsv --no-header` : toSeeAll;
+  throw new ImgctlError('not-found', message, { facts });
 }
 
 /** Maps each row when it is needed: the text of a long list is never in memory as a whole. */
