@@ -75,7 +75,7 @@ async function run(context: Context, options: Options, files: readonly string[])
   const batch = new PackageBatch(context, files);
   context.tell({ kind: 'begin', isBrief: true });
   const check = (file: string, resolved: string) =>
-    checkPackage(context, file, resolved, layout, options.maxHardware);
+    checkFile(context, file, resolved, layout, options.maxHardware);
   return { output, rows: checkEach(context, batch, check) };
 }
 
@@ -100,8 +100,8 @@ interface CheckedFile {
   readonly error: ImgctlError | undefined;
 }
 
-/** Checks a package. Reports it if it is valid; if not, the batch reports its error. */
-async function checkPackage(
+/** Checks a package. Reports it if it is valid; if not, the batch reports the error. */
+async function checkFile(
   context: Context,
   file: string,
   resolved: string,
@@ -134,8 +134,13 @@ async function* checkEach(
   try {
     for await (const { rows, error } of batch.each(check)) {
       if (error === undefined) valid += 1;
-      const hasInvalid = error !== undefined || batch.hasFailed;
-      yield* hasInvalid ? withoutReader(rows) : [rows];
+      try {
+        yield rows;
+      } catch (thrown) {
+        // Once a package is invalid, the others are checked even without a reader.
+        const hasInvalid = error !== undefined || batch.hasFailed;
+        if (!hasInvalid || !(thrown instanceof BrokenPipeError)) throw thrown;
+      }
     }
   } catch (thrown) {
     if (thrown instanceof BrokenPipeError) throw thrown;
@@ -144,15 +149,6 @@ async function* checkEach(
     await tell({ kind: 'end' });
   }
   return { error: stopped ?? batch.error({ valid }) };
-}
-
-/** Yields the rows, also if nobody reads them: the other packages are to be checked. */
-async function* withoutReader(rows: readonly Row[]): AsyncGenerator<readonly Row[], void, void> {
-  try {
-    yield rows;
-  } catch (thrown) {
-    if (!(thrown instanceof BrokenPipeError)) throw thrown;
-  }
 }
 
 async function readWithProgress(

@@ -20,13 +20,16 @@ export async function checkPackages(context: Context, batch: PackageBatch) {
   requireDistinctNames(batch.files.map((file) => packageFile(file, cwd)));
   const packages: UploadPackage[] = [];
   const check = async (file: string, resolved: string) => {
-    // Taken before the check, so that a change meanwhile shows. The check finds the other files.
-    const fingerprint = await fingerprintAt(resolved);
+    // Taken before the check, so that a change meanwhile shows.
+    const fingerprints = new Map([[resolved, await fingerprintAt(resolved)]]);
     const checked = await checkPackage(resolved, { signal, now: now() });
     const findings = errorsOf(checked.summary);
     if (findings.length > 0) throw invalidPackage(file, findings);
-    for (const { name } of checked.files) requireUsableName(name);
-    const fingerprints = new Map([[resolved, fingerprint]]);
+    for (const each of checked.files) {
+      requireUsableName(each.name);
+      // The check has found the disks.
+      if (each.path !== resolved) fingerprints.set(each.path, await fingerprintAt(each.path));
+    }
     return { upload: await uploadPackageOf(file, checked, fingerprints), error: undefined };
   };
   for await (const { upload } of batch.each(check)) packages.push(upload);
@@ -50,7 +53,7 @@ function packageFile(file: string, cwd: string): NamedFile {
 
 /**
  * Returns what the upload needs to know of a package: each file once, with its checks by region.
- * @param fingerprints by path; those of other files are taken now
+ * @param fingerprints of its files, by path
  */
 async function uploadPackageOf(
   file: string,
@@ -62,17 +65,14 @@ async function uploadPackageOf(
     return { path: file.path, offset: file.offset, size: file.size, start };
   });
   const distinct = new Map(files.map((each) => [each.path, each]));
-  const localFiles = [...distinct.values()].map(async (each) => ({
-    name: each.name,
-    path: each.path,
-    regions: regions.filter((region) => region.path === each.path),
-    checkedFingerprint: fingerprints.has(each.path)
-      ? fingerprints.get(each.path)
-      : await fingerprintAt(each.path),
-  }));
   return {
     name: path.basename(file),
-    files: await Promise.all(localFiles),
+    files: [...distinct.values()].map((each) => ({
+      name: each.name,
+      path: each.path,
+      regions: regions.filter((region) => region.path === each.path),
+      checkedFingerprint: fingerprints.get(each.path),
+    })),
     async verify(results) {
       const inOrder = regions.map((region) => results.get(region));
       const findings = checkFindings(file, checks, inOrder);

@@ -42,20 +42,12 @@ async function syncRows(
   const stored = (await transfer.storage.list()).filter((name) => /\.(ova|ovf)$/i.test(name));
   const expected = [...new Set([...stored, ...sent])];
   const images = before.map(({ id, name }) => String(name ?? id));
-  const rowsOf = (action: string, names: readonly string[]) =>
-    [...names].sort().map((name) => ({ step: 'sync', action, name, size: null }));
-  return [
-    ...rowsOf(
-      'add',
-      expected.filter((name) => !images.includes(name)),
-    ),
-    ...rowsOf(
-      'update',
-      sent.filter((name) => images.includes(name)),
-    ),
-    ...rowsOf(
-      'delete',
-      images.filter((name) => !expected.includes(name)),
-    ),
-  ];
+  const changes = {
+    add: expected.filter((name) => !images.includes(name)),
+    update: sent.filter((name) => images.includes(name)),
+    delete: images.filter((name) => !expected.includes(name)),
+  };
+  return Object.entries(changes).flatMap(([action, names]) =>
+    names.sort().map((name) => ({ step: 'sync', action, name, size: null })),
+  );
 }

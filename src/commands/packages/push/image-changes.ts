@@ -32,8 +32,8 @@ type ImageChanges = ReadonlyMap<string, keyof typeof COUNTED_AS>;
  *     no image before                      | added
  *     its times differ                     | updated
  *     the package was not sent             | unchanged
- *     its times are the same               | stale
  *     the service sends no times           | updated: that the sync succeeded counts
+ *     otherwise                            | stale
  */
 export function imageChanges(
   packages: readonly PlannedPackage[],
@@ -86,15 +86,26 @@ export function doubtsOf(changes: ImageChanges, request: SyncRequest, address: s
   const missing = namesWith('missing');
   const lost = missing.filter((name) => !added.includes(name));
   const late = missing.filter((name) => added.includes(name));
-  const see = hint`see what the sync reported: ${imgctl('sync-status', `${request.id}`)}`;
-  const later = hint`list them later with: ${imgctl('my-images')}`;
-  const check = hint`check that the service reads this storage`;
-  const lack = `your list has no ${lost.length === 1 ? 'image' : 'images'} named`;
-  const unchanged = `unchanged after the upload to ${address}:`;
+  const stale = namesWith('stale');
   const doubts = [
-    { kind: 'lost', what: lack, names: lost, hint: see },
-    { kind: 'late', what: 'added, but not in your list yet:', names: late, hint: later },
-    { kind: 'stale', what: unchanged, names: namesWith('stale'), hint: check },
+    {
+      kind: 'lost',
+      what: `your list has no ${lost.length === 1 ? 'image' : 'images'} named`,
+      names: lost,
+      hint: hint`see what the sync reported: ${imgctl('sync-status', `${request.id}`)}`,
+    },
+    {
+      kind: 'late',
+      what: 'added, but not in your list yet:',
+      names: late,
+      hint: hint`list them later with: ${imgctl('my-images')}`,
+    },
+    {
+      kind: 'stale',
+      what: `unchanged after the upload to ${address}:`,
+      names: stale,
+      hint: hint`check that the service reads this storage`,
+    },
   ] as const;
   return doubts
     .filter(({ names }) => names.length > 0)

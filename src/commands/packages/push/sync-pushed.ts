@@ -28,8 +28,8 @@ export async function syncPushed(push: Push, complete: Packages): Promise<Result
   }
   await rememberSync(push, () => mark.begin(transfer.assertHeld));
   const { id } = await submitUnchanged(push, packages);
-  const request = await follow(context, { id, age: 0 }, options);
-  const result = await resultOf(push, complete, request);
+  const request = await follow(context, id, 0, options);
+  const result = await syncedResult(push, complete, request);
   return { ...result, done: wasSubmitted(id) };
 }
 
@@ -71,7 +71,7 @@ async function requireUnchanged({ context, transfer }: Push, packages: Packages)
 }
 
 /** Decides what a sync that has finished means for the push, and shows the images. */
-async function resultOf(push: Push, complete: Packages, request: SyncRequest): Promise<Result> {
+async function syncedResult(push: Push, complete: Packages, request: SyncRequest): Promise<Result> {
   const { context, options, output, before, mark, transfer } = push;
   const { strict = false } = options;
   const synced = withoutSkipped(complete);

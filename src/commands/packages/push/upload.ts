@@ -48,7 +48,7 @@ export async function planAll(
  * Uploads the packages one by one. What becomes of each, by the first row that holds:
  *
  *     it failed in the plan                 | incomplete; its error was reported
- *     something of it is sent to a full one | incomplete, not tried
+ *     the storage is full, and it sends     | incomplete, not tried
  *     it is uploaded                        | complete
  *     an error of this package              | incomplete, failed; the next one is uploaded
  *     storage-full                          | the same, and the storage is full
@@ -97,14 +97,14 @@ export async function uploadAll(
   return outcome;
 }
 
-async function upload(push: Push, { files, ...each }: PlannedPackage): Promise<void> {
+async function upload(push: Push, each: PlannedPackage): Promise<void> {
   const { transferPackage } = await import('../../../upload/transfer.ts');
   const { context, transfer } = push;
   const { storage, proofs, dryRun } = transfer;
   context.tell({ kind: 'begin' });
-  const transferring = transferPackage({ files, ...each }, transfer, bytesReporter(push));
+  const transferring = transferPackage(each, transfer, bytesReporter(push));
   await transferring.finally(() => context.tell({ kind: 'end' })).finally(proofs.save);
-  if (!dryRun) for (const file of files) reportFile(context, file, storage.address);
+  if (!dryRun) for (const file of each.files) reportFile(context, file, storage.address);
 }
 
 /** Returns what reports the bytes of a file that were read or sent. */

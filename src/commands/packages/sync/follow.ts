@@ -36,28 +36,22 @@ export const POLL_OPTIONS = [
   }),
 ] as const;
 
-/** A sync request, and what the history of this machine says of it. */
-interface KnownRequest {
-  readonly id: SyncId;
-  /** Milliseconds since the service accepted or showed it; undefined if the history lacks it. */
-  readonly age: number | undefined;
-}
-
 /**
  * Checks the status until the request finishes, and remembers it at the end of the wait.
+ * @param age milliseconds since the service accepted or showed it; undefined if the history lacks it
  * @throws ImgctlError still-waiting, interrupted or a lasting failure, with the command to go on
  */
 export async function follow(
   context: Context,
-  known: KnownRequest,
+  id: SyncId,
+  age: number | undefined,
   options: Parsed<typeof POLL_OPTIONS>,
 ): Promise<SyncRequest> {
   const { tell } = context;
-  const { id, age } = known;
   let last: SyncRequest | undefined;
   tell({ kind: 'begin' });
   try {
-    for await (const request of poll(context, known, options)) last = request;
+    for await (const request of poll(context, id, age, options)) last = request;
   } catch (error) {
     throw error instanceof ImgctlError ? withResume(id, error) : error;
   } finally {
@@ -78,7 +72,8 @@ export async function follow(
  */
 async function* poll(
   context: Context,
-  { id, age = Infinity }: KnownRequest,
+  id: SyncId,
+  age: number | undefined,
   { pollInterval, waitTimeout }: Parsed<typeof POLL_OPTIONS>,
 ): AsyncGenerator<SyncRequest, void, void> {
   const { io } = context;
@@ -86,7 +81,7 @@ async function* poll(
   const left = () => started + waitTimeout - io.elapsed();
   let exists = isRecent(age);
   /** When the service last accepted or showed the request, on the clock of `elapsed`. */
-  let seenAt = started - age;
+  let seenAt = age === undefined ? -Infinity : started - age;
   let interval = pollInterval ?? FIRST_INTERVAL;
   for (;;) {
     let pause = interval;

@@ -8,8 +8,8 @@ import { type Facts, hint, imgctl } from '../../../facts.ts';
 /** Milliseconds in which a service may not show a request, until another replica knows it. */
 const MAX_UNSEEN = 60_000;
 
-/** True if a 404 does not mean that the request is gone. @param age since it was last seen */
-export function isRecent(age: number): boolean {
+/** True if a 404 does not mean that a request is gone. @param age since it was last seen */
+export function isRecent(age = Infinity): boolean {
   return age < MAX_UNSEEN;
 }
 

@@ -1,24 +1,44 @@
 // The result of a command that has read a sync request: its record, problems and failure.
 
-import type { SyncRequest } from '../../../api/sync-requests.ts';
+import type { SyncId, SyncRequest } from '../../../api/sync-requests.ts';
+import type { Parsed } from '../../../cli/declare.ts';
 import type { Result } from '../../../cli/result.ts';
 import type { Context } from '../../../context.ts';
 import { stringify } from '../../../json.ts';
 import type { Output } from '../../../output/output.ts';
 import { describeDuration, shorten } from '../../../words.ts';
+import { follow, type POLL_OPTIONS } from './follow.ts';
 import { describeImages } from './image-names.ts';
 import { describeProblems, failureOf, reportProblems } from './problems.ts';
 
 const MAX_RECORD = 1_000;
 
-/** @param waitedSince when a wait for the request began, on the clock of `elapsed` */
+/** Waits until a request finishes. @param age as of `follow` */
+export async function followedResult(
+  context: Context,
+  output: Output,
+  id: SyncId,
+  age: number | undefined,
+  options: Parsed<typeof POLL_OPTIONS> & { readonly strict?: boolean },
+): Promise<Result> {
+  const started = context.io.elapsed();
+  const request = await follow(context, id, age, options);
+  const waited = context.io.elapsed() - started;
+  const result = requestResult(context, output, request, options.strict);
+  const afterwards = () => {
+    result.afterwards();
+    if (result.error === undefined) reportSuccess(context, request, waited);
+  };
+  return { ...result, afterwards };
+}
+
+/** Returns the record of a request, its failure, and what reports its problems. */
 export function requestResult(
   context: Context,
   output: Output,
   request: SyncRequest,
   strict = false,
-  waitedSince?: number,
-): Result {
+) {
   // --get prints null as an empty list, and of what is missing it says so.
   const missing = output.shape.kind === 'values' ? undefined : null;
   const { id, status = null, state, added = missing, deleted = missing } = request;
@@ -26,11 +46,7 @@ export function requestResult(
   const outcome = { id, status, state, added, deleted, errors, warnings };
   const record = { ...outcome, created_on, updated_on, response };
   const error = failureOf(request, { strict });
-  const waited = waitedSince === undefined ? undefined : context.io.elapsed() - waitedSince;
-  const afterwards = () => {
-    reportUnshown(context, output, request, strict);
-    if (error === undefined && waited !== undefined) reportSuccess(context, request, waited);
-  };
+  const afterwards = () => reportUnshown(context, output, request, strict);
   return { output, rows: [record], isOne: true, afterwards, error };
 }
 

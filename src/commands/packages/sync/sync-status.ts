@@ -14,11 +14,10 @@ import type { Context } from '../../../context.ts';
 import { ImgctlError, tryOr } from '../../../errors.ts';
 import { hint, imgctl } from '../../../facts.ts';
 import { STATUS_COLUMNS, STATUS_LAYOUT, STRICT_OPTION, WAIT_OPTIONS } from './columns.ts';
-import { follow } from './follow.ts';
-import { readHistory, rememberRequest } from './history.ts';
+import { type HistoryEntry, readHistory, rememberRequest } from './history.ts';
 import { ERRORS, LIST_ONLY, listRequests, NO_REQUESTS, SUBMIT } from './list-requests.ts';
 import { isRecent, LIST_REQUESTS, readRequest } from './read-request.ts';
-import { requestResult } from './request-result.ts';
+import { followedResult, requestResult } from './request-result.ts';
 
 const OPTIONS = [
   ...WAIT_OPTIONS,
@@ -71,34 +70,31 @@ async function run(context: Context, options: Options, typedId?: string): Promis
 async function showRequest(context: Context, options: Options, typedId?: string): Promise<Result> {
   const output = context.output(STATUS_COLUMNS, { ...options, ...STATUS_LAYOUT });
   const { id, age } = await findRequest(context, typedId);
-  if (options.wait) {
-    const started = context.io.elapsed();
-    const request = await follow(context, { id, age }, options);
-    return requestResult(context, output, request, options.strict, started);
-  }
-  const request = await readRequest(context, id, isRecent(age ?? Infinity));
+  if (options.wait) return followedResult(context, output, id, age, options);
+  const request = await readRequest(context, id, isRecent(age));
   if (age !== undefined) await rememberRequest(context, 'checked', request);
   return requestResult(context, output, request, options.strict);
 }
 
 /** Returns the id as typed or of the last request, and its age if the history has it. */
 async function findRequest(context: Context, typedId: string | undefined) {
-  if (typedId !== undefined && !/^\w[\w.-]{0,99}$/.test(typedId)) {
+  const ageOf = ({ checked_on }: HistoryEntry) =>
+    // A clock that was set back since makes an age negative.
+    Math.max(context.io.now() - Date.parse(checked_on), 0);
+  if (typedId === undefined) {
+    const last = readHistory(context).at(-1);
+    if (last) return { id: last.id, age: ageOf(last) };
+    throw new ImgctlError('not-found', NO_REQUESTS, { facts: hint`provide an id, or ${SUBMIT}` });
+  }
+  if (!/^\w[\w.-]{0,99}$/.test(typedId)) {
     const message = `invalid sync request id: ${typedId}`;
     throw new ImgctlError('usage', message, { facts: LIST_REQUESTS });
   }
   const { parseId } = await import('../../../api/responses.ts');
-  const read = () => readHistory(context);
+  const id = parseId(typedId);
   // With an id, the history only tells how young the request may be.
-  const entries = typedId === undefined ? read() : tryOr(read, []);
-  const id = typedId === undefined ? entries.at(-1)?.id : parseId(typedId);
-  if (id === undefined) {
-    throw new ImgctlError('not-found', NO_REQUESTS, { facts: hint`provide an id, or ${SUBMIT}` });
-  }
+  const entries = tryOr(() => readHistory(context), []);
   // A service may send the id as a number or as text.
   const entry = entries.find((each) => `${each.id}` === `${id}`);
-  if (entry === undefined) return { id, age: undefined };
-  // A clock that was set back since makes an age negative.
-  const age = Math.max(context.io.now() - Date.parse(entry.checked_on), 0);
-  return { id, age };
+  return { id, age: entry && ageOf(entry) };
 }

@@ -1,4 +1,14 @@
 // imgctl sync: submits an image sync request, and follows it with --wait.
+//
+//     submit                sends the request; rememberRequest stores it in the history
+//     followedResult        waits, then shows the record
+//       follow              reads the request again and again until it has ended (readRequest)
+//       requestResult       the record, and what it means:
+//         failureOf         errors that make the command fail
+//         reportProblems    errors and warnings that the output does not show
+//
+// sync-status reads a request with readRequest or followedResult, and its --list reads the history.
+// push has its own result: it follows with `follow`, and judges the errors of its own files.
 
 import type { SubmittedSync, SyncId } from '../../../api/sync-requests.ts';
 import { command, GET_OPTION, option, type Parsed, SERVICE_CODES } from '../../../cli/declare.ts';
@@ -18,11 +28,10 @@ import {
   SUBMITTED_COLUMNS,
   WAIT_OPTIONS,
 } from './columns.ts';
-import { follow } from './follow.ts';
 import { rememberRequest } from './history.ts';
 import { describeImages } from './image-names.ts';
 import { followHint } from './read-request.ts';
-import { requestResult } from './request-result.ts';
+import { followedResult } from './request-result.ts';
 
 const WAIT_COLUMNS = STATUS_COLUMNS.filter(
   ({ name }) => !namesOf(SUBMITTED_COLUMNS).includes(name),
@@ -80,9 +89,7 @@ async function submitOnly(context: Context, options: OutputOptions): Promise<Res
 async function submitAndWait(context: Context, options: Parsed<typeof OPTIONS>): Promise<Result> {
   const output = context.output(STATUS_COLUMNS, { ...options, ...STATUS_LAYOUT });
   const { id } = await submit(context);
-  const started = context.io.elapsed();
-  const request = await follow(context, { id, age: 0 }, options);
-  const result = requestResult(context, output, request, options.strict, started);
+  const result = await followedResult(context, output, id, 0, options);
   return { ...result, done: wasSubmitted(id) };
 }
 
