@@ -11,7 +11,7 @@ import { NotByIdError, pagesById } from './pages-by-id.ts';
 import { incompleteList, pagesByNumber } from './pages-by-number.ts';
 import type { Service } from './service.ts';
 
-/** Returns page 1 of all images, or that of the number. @param changes of the query */
+/** Returns page 1 of all images, or that of the number. @param changes of its query */
 type ReadPage = (changes: Partial<PageQuery>, number?: number) => Promise<ImagePage>;
 
 /**
@@ -27,11 +27,11 @@ export async function* allImages(
 ): AsyncGenerator<Pick<ImagePage, 'images' | 'bytes'>, void, void> {
   const abort = new AbortController();
   const { sortsById } = firstPages;
-  const query = { sort: sortsById ? ID_ORDER : undefined, perPage };
+  const pageQuery = { sort: sortsById ? ID_ORDER : undefined, perPage };
   const countRequest = requestLimit(first);
   const readPage: ReadPage = async (changes, number) => {
     countRequest();
-    return requestPage(client, { ...query, ...changes }, number, { signal: abort.signal });
+    return requestPage(client, { ...pageQuery, ...changes }, number, { signal: abort.signal });
   };
   // Outside of the heap, which V8 would enlarge for so many numbers.
   const yieldedIds: Float64Array[] = [];
@@ -116,11 +116,11 @@ function readerBelow(readPage: ReadPage) {
  */
 async function requireChange(first: ImagePage, readPage: ReadPage): Promise<void> {
   const leftOut = `the service sent fewer than the ${first.total} images that it announced`;
-  const all = await readPage({ perPage: 1 });
-  if (stateOf(all) === stateOf(first)) throw new NotByIdError(leftOut);
+  const now = await readPage({ perPage: 1 });
+  if (stateOf(now) === stateOf(first)) throw new NotByIdError(leftOut);
   const filter = `id,lt,${lowestLongerId(first)}`;
   const withIds = await pageOrRefusal(readPage({ filter, perPage: 1 }));
-  const isProved = !(withIds instanceof ImgctlError) && withIds.total >= all.total;
+  const isProved = !(withIds instanceof ImgctlError) && withIds.total >= now.total;
   if (!isProved) throw new NotByIdError(leftOut);
 }
 

@@ -34,13 +34,14 @@ export class FirstPages {
    * Returns the first page, or why the service refuses its filter or sort.
    * @param earlier why the same was refused before, with a filter or in another order
    */
-  async request(list: PageQuery, earlier?: ImgctlError): Promise<ImagePage | ImgctlError> {
-    const key = [list.filter, list.sort].filter((part) => part !== undefined).join(' by ');
+  async request(pageQuery: PageQuery, earlier?: ImgctlError): Promise<ImagePage | ImgctlError> {
+    const { filter, sort } = pageQuery;
+    const key = [filter, sort].filter((part) => part !== undefined).join(' by ');
     const known = this.#refusals.get(key);
     if (known) return known;
     // The earlier request was retried already, and the service is likely to be down.
     const options = isOutage(earlier) ? { retries: 0 } : {};
-    const page = await pageOrRefusal(requestPage(this.#client, list, 1, options));
+    const page = await pageOrRefusal(requestPage(this.#client, pageQuery, 1, options));
     if (page instanceof ImgctlError) {
       this.#trace(`the service refused ${key || 'the list'}: ${page.message}`);
       if (!isOutage(page)) this.#refusals.set(key, page);

@@ -47,17 +47,19 @@ export function describeChoices(choices: readonly ReceivedImage[]): string[] {
 
 /** Returns the only newest image, or the error that lists the choices. @throws ImgctlError empty */
 export function onlyNewest({ index, query }: Pick<NewestCollector, 'query' | 'index'>) {
-  const all = index.series();
-  const [only] = all;
+  const series = index.series();
+  const [only] = series;
   if (only === undefined) throw new ImgctlError('empty', 'no images match');
-  if (all.length === 1) {
+  if (series.length === 1) {
     const error = errorOf(only, query);
     return error ? { error } : { image: only.choices[0] };
   }
-  const newest = all.map(({ choices }) => choices[0]).sort(likeliestFirst);
+  const newest = series.map(({ choices }) => choices[0]).sort(likeliestFirst);
   const [first = only.choices[0], ...others] = newest;
-  const advice = all.length > MAX_LISTED ? '; add words' : '';
-  return { error: new AmbiguousError(`${all.length} series match${advice}`, [first, ...others]) };
+  const advice = series.length > MAX_LISTED ? '; add words' : '';
+  return {
+    error: new AmbiguousError(`${series.length} series match${advice}`, [first, ...others]),
+  };
 }
 
 /** Returns the only newest image of each series, and an error that names series with several. */

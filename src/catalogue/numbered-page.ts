@@ -25,9 +25,9 @@ export async function numberedPage(
 ) {
   const [condition] = query.conditions;
   const [sort] = query.sorts.filter(isFieldSort).map(printSort);
-  const list = { filter: condition?.sent?.text, sort, perPage };
+  const pageQuery = { filter: condition?.sent?.text, sort, perPage };
   const noPage = `page ${asked} does not exist`;
-  const page = await requestPage(client, list, asked).catch((error: unknown) => {
+  const page = await requestPage(client, pageQuery, asked).catch((error: unknown) => {
     throw asked > 1 && hasCode(error, 'not-found') ? notFound(noPage, 1) : error;
   });
   const { meta, number = asked, total } = page;

@@ -13,14 +13,14 @@ class OtherFilterError extends ImgctlError {}
  */
 export async function requestPage(
   client: Pick<Client, 'listImages'>,
-  query: PageQuery,
+  pageQuery: PageQuery,
   number = 1,
   options?: Parameters<Client['listImages']>[2],
 ): Promise<ImagePage> {
-  const request = () => client.listImages(query, number, options);
+  const request = () => client.listImages(pageQuery, number, options);
   let page = await request();
-  if (!hasFilterOf(query, page) && query.filter === undefined) page = await request();
-  if (hasFilterOf(query, page)) return page;
+  if (!hasFilterOf(pageQuery, page) && pageQuery.filter === undefined) page = await request();
+  if (hasFilterOf(pageQuery, page)) return page;
   const message = `the service sent the page of another request, with the filter ${page.meta.filter}`;
   const facts = 'try again; a cache or proxy may be mixing up responses';
   throw new OtherFilterError('bad-answer', message, { facts });

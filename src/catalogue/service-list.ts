@@ -30,7 +30,17 @@ export interface ListEnd {
   readonly total?: number | undefined;
 }
 
-/** Yields every image that matches, up to the limit: from a page if it surely has them, or all. */
+/**
+ * Yields every image that matches, up to the limit: of one page if it has them for sure, else of as
+ * many pages as are needed:
+ *
+ *     list -n 500           pages with 500 images that match, as the highest ids come first
+ *     list -s name -n 500   all pages, as the last image may be the first by name
+ *     list                  all pages
+ *
+ * With `streams`, images by id are yielded as they come, others at the end. Only for a limit the
+ * service is asked how it sorts ids: as texts, the highest do not come first.
+ */
 export async function* listCatalogue(
   service: Service,
   query: Query,
@@ -44,11 +54,9 @@ export async function* listCatalogue(
   const { limit = Infinity, perPage = MAX_PER_PAGE, streams = false } = options;
   const { firstPages } = service;
   const first = await firstPages.ofAll(perPage);
-  // The highest ids come first, as far as can be told: to stream all images, nobody asks for more.
   const comesInOrder =
     isSortedBy(query, BY_ID) &&
     (limit === Infinity || (await firstPages.sortsIdsAsNumbers(perPage)));
-  // In another order, the last image that is read may be the first of the list.
   const stopAfter = comesInOrder ? limit : Infinity;
   const pages = matchingPages(service, query, first, options, stopAfter);
   let count = 0;

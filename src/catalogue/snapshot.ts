@@ -79,7 +79,7 @@ export function parseSnapshot(text: string, file: FileLabel): Snapshot {
   }
   const takenAt = typeof taken_at === 'string' ? Date.parse(taken_at) : Number.NaN;
   if (version !== VERSION || Number.isNaN(takenAt) || typeof base_url !== 'string') {
-    throw notASnapshot(file);
+    throw formatError(file);
   }
   return { head, takenAt, baseUrl: base_url, lines };
 }
@@ -88,6 +88,7 @@ export function parseSnapshot(text: string, file: FileLabel): Snapshot {
 function divide(text: string): Pick<Snapshot, 'head' | 'lines'> | undefined {
   const start = text.indexOf('\n') + 1;
   if (!text.startsWith(HEAD_END, start - HEAD_END.length) || !text.endsWith(END)) return undefined;
+  // The head ends with the start of the list of images.
   const { value, twice } = parseFile(`${text.slice(0, start)}null]}`);
   if (!isObject(value) || twice !== undefined) return undefined;
   const { images: _, ...head } = value;
@@ -98,8 +99,8 @@ function divide(text: string): Pick<Snapshot, 'head' | 'lines'> | undefined {
 function parseWhole(text: string, file: FileLabel): Pick<Snapshot, 'head' | 'lines'> {
   const { value, twice } = parseFile(text);
   const mayBeSnapshot = text === '' || text.startsWith('{');
-  if (value === undefined) throw mayBeSnapshot ? damaged(file) : notASnapshot(file);
-  if (!isObject(value) || !Array.isArray(value.images)) throw notASnapshot(file);
+  if (value === undefined) throw mayBeSnapshot ? damagedError(file) : formatError(file);
+  if (!isObject(value) || !Array.isArray(value.images)) throw formatError(file);
   if (twice !== undefined) {
     throw new ImgctlError('config', `${file.what} has ${twice} twice`, { facts: file.damaged });
   }
@@ -118,21 +119,21 @@ export async function parseLines(lines: readonly string[], file: FileLabel) {
     if (start % LINES_PER_TURN === 0) await yieldToEventLoop();
     const some = lines.slice(start, start + LINES_AT_ONCE);
     const { value } = parseJson(Buffer.from(`[${some.join(',')}]`));
-    if (!Array.isArray(value) || value.length !== some.length) throw damaged(file);
+    if (!Array.isArray(value) || value.length !== some.length) throw damagedError(file);
     for (const image of value) {
-      if (!isObject(image)) throw damaged(file);
+      if (!isObject(image)) throw damagedError(file);
       const flaw = idFlaw(image);
-      if (flaw) throw damaged(file, `: ${flaw}`);
+      if (flaw) throw damagedError(file, `: ${flaw}`);
       images.push(image);
     }
   }
   return images;
 }
 
-function damaged({ what, damaged: facts }: FileLabel, reason = ''): ImgctlError {
+function damagedError({ what, damaged: facts }: FileLabel, reason = ''): ImgctlError {
   return new ImgctlError('config', `${what} is damaged${reason}`, { facts });
 }
 
-function notASnapshot({ what, foreign: facts }: FileLabel): ImgctlError {
+function formatError({ what, foreign: facts }: FileLabel): ImgctlError {
   return new ImgctlError('config', `${what} has an unknown format`, { facts });
 }

@@ -58,8 +58,8 @@ export async function findSurePage(
   // If the page of all images was read already, and has all of them, no filter is needed.
   for (const filter of firstPages.hasAll ? [] : filtersToSend(query)) {
     if (like.hasFailed(filter)) continue;
-    const asked = { filter: filter.text, sort: printSort(sort), perPage };
-    const page = await firstPages.request(asked, refusal);
+    const pageQuery = { filter: filter.text, sort: printSort(sort), perPage };
+    const page = await firstPages.request(pageQuery, refusal);
     if (page instanceof ImgctlError) {
       refusal ??= page;
       continue;
@@ -127,11 +127,11 @@ async function sureImages(
   // Other pages have more images, which come behind these if the service sorted as asked.
   const saysSorted = isSortedBy(query, sort) && page.meta.sort === printSort(sort);
   if (!saysSorted) return undefined;
-  const isFirst =
+  const comeFirst =
     sort.field === 'id'
       ? isInOrder(page, sort) && (await firstPages.sortsIdsAsNumbers(perPage))
       : hasNewest(page, images, sort.field);
-  return isFirst ? { images, total: totalOfPart(page, query) } : undefined;
+  return comeFirst ? { images, total: totalOfPart(page, query) } : undefined;
 }
 
 /** True if the ids are whole numbers in the order of the sort. */
@@ -159,7 +159,7 @@ export function isSortedBy({ sorts }: Query, sort: FieldSort): boolean {
   return others.length === 0 && key.field === sort.field && key.direction === sort.direction;
 }
 
-/** Returns the images that match: the same array if all do, as nothing is asked of them. */
+/** Returns the images that match: the same array if the query has no conditions. */
 export function matchesOf(query: Query, images: readonly ReceivedImage[]) {
   if (query.conditions.length === 0) return images;
   return images.filter((image) => query.matches(image));
