@@ -116,11 +116,11 @@ function readerBelow(readPage: ReadPage) {
  */
 async function requireChange(first: ImagePage, readPage: ReadPage): Promise<void> {
   const leftOut = `the service sent fewer than the ${first.total} images that it announced`;
-  const now = await readPage({ perPage: 1 });
-  if (stateOf(now) === stateOf(first)) throw new NotByIdError(leftOut);
+  const second = await readPage({ perPage: 1 });
+  if (stateOf(second) === stateOf(first)) throw new NotByIdError(leftOut);
   const filter = `id,lt,${lowestLongerId(first)}`;
   const withIds = await pageOrRefusal(readPage({ filter, perPage: 1 }));
-  const isProved = !(withIds instanceof ImgctlError) && withIds.total >= now.total;
+  const isProved = !(withIds instanceof ImgctlError) && withIds.total >= second.total;
   if (!isProved) throw new NotByIdError(leftOut);
 }
 

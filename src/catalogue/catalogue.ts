@@ -61,17 +61,16 @@ export function serviceCatalogue(
   return catalogue;
 }
 
-/** A service may not have this resource, section 4.4, or refuse an id too large for a database. */
+/**
+ * Searches the list if the service refuses the image: it may not have this resource, section 4.4,
+ * or refuse an id too large for a database.
+ */
 async function getOrFind(client: Client, catalogue: Catalogue, id: number | string) {
   try {
     return await client.getImage(id);
   } catch (refusal) {
     if (!isRefusedRequest(refusal)) throw refusal;
-    return findListed(catalogue, id);
   }
-}
-
-async function findListed(catalogue: Catalogue, id: number | string) {
   const query = new Query({ filters: typeof id === 'number' ? [equals('id', id)] : [] });
   for await (const images of catalogue.images(query, { streams: true })) {
     const found = images.find((image) => keyOf(image) === keyOf({ id }));

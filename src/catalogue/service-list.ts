@@ -7,7 +7,7 @@ import { BY_ID } from '../query/sort.ts';
 import { allImages } from './all-images.ts';
 import { holdImages } from './held-images.ts';
 import type { Service } from './service.ts';
-import { findSurePage, isSortedBy, matchesOf, totalOfPart } from './sure-page.ts';
+import { findSurePage, isSortedBy, totalOfPart } from './sure-page.ts';
 
 export interface ReadOptions {
   readonly limit?: number | undefined;
@@ -104,7 +104,7 @@ async function* matchingPages(
   let left = stopAfter;
   for await (const { images, bytes } of allImages(service, first, perPage, mostRead)) {
     watch?.(images, first.total);
-    const matching = matchesOf(query, images).slice(0, left);
+    const matching = images.filter((image) => query.matches(image)).slice(0, left);
     left -= matching.length;
     yield { images: matching, bytes };
     if (left === 0) return;

@@ -120,7 +120,7 @@ async function sureImages(
 ) {
   const isRepeating = new Set(page.images.map(keyOf)).size < page.images.length;
   if (isRepeating) return undefined;
-  const matching = matchesOf(query, page.images);
+  const matching = page.images.filter((image) => query.matches(image));
   const images = query.sort(matching).slice(0, limit);
   if (isWhole(page)) return { images, total: matching.length };
   if (images.length < limit) return undefined;
@@ -157,12 +157,6 @@ function hasNewest(page: ImagePage, newest: readonly ReceivedImage[], field: Fie
 export function isSortedBy({ sorts }: Query, sort: FieldSort): boolean {
   const [key = BY_ID, ...others] = sorts;
   return others.length === 0 && key.field === sort.field && key.direction === sort.direction;
-}
-
-/** Returns the images that match: the same array if the query has no conditions. */
-export function matchesOf(query: Query, images: readonly ReceivedImage[]) {
-  if (query.conditions.length === 0) return images;
-  return images.filter((image) => query.matches(image));
 }
 
 /**
