@@ -1,4 +1,4 @@
-// The keys of one account in Redis: its token, limit and refusal, and the lock of token requests.
+// The keys of one account in Redis: its token, limit and refusal, and the mutex of its requests.
 
 import { isToken } from '../api/token-request.ts';
 import type { Settings } from '../config/settings.ts';
@@ -36,6 +36,12 @@ redis.call('set', KEYS[2], ARGV[2], 'px', ARGV[3])
 return 1`;
 const RELEASE = `if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('set', KEYS[1], '', 'px', 1) end
 return 1`;
+
+/** What a key holds, and the milliseconds until it expires. */
+interface Entry {
+  readonly value: string;
+  readonly milliseconds: number;
+}
 
 /** A token and the milliseconds from its receipt to its end: `abc.def 86400000`. */
 const TOKEN_VALUE = /^(\S+) (\d{1,15})$/;
@@ -188,8 +194,7 @@ export class AccountKeys {
     throw new SharedStoreError(`its lock ${flaw}`, advice(`delete the key ${lock} in the store`));
   }
 
-  /** Returns the value of a key, and the milliseconds until it expires. */
-  async #get(key: Key) {
+  async #get(key: Key): Promise<Entry | undefined> {
     const name = this.#name(key);
     // In this order a value that is replaced in between gets the time of the older one: too short.
     const [milliseconds, value] = await Promise.all([
@@ -204,17 +209,17 @@ export class AccountKeys {
     await this.#redis.send(['SET', this.#name(key), value, 'PX', wholeMilliseconds(milliseconds)]);
   }
 
+  /** @throws SharedStoreError: it was sealed with another key, or not sealed although a key is set */
   #unseal(text: string): string {
     const { sealingKey } = this.#options;
-    if (!text.startsWith(SEALED)) {
-      if (sealingKey === undefined) return text;
-      const facts = { kind: 'store-token', needsKey: false } as const;
-      throw new SharedStoreError('its token is not encrypted, but a key is set', facts);
-    }
-    const unsealed = sealingKey && unseal(text, this.#name('token'), sealingKey);
-    if (unsealed !== undefined) return unsealed;
-    const message = `its token is encrypted with ${sealingKey ? 'another key' : 'a key'}`;
-    throw new SharedStoreError(message, { kind: 'store-token', needsKey: true });
+    const isSealed = text.startsWith(SEALED);
+    if (!isSealed && sealingKey === undefined) return text;
+    const unsealed = isSealed && sealingKey && unseal(text, this.#name('token'), sealingKey);
+    if (typeof unsealed === 'string') return unsealed;
+    const how = isSealed
+      ? `encrypted with ${sealingKey ? 'another' : 'a'} key`
+      : 'not encrypted, but a key is set';
+    throw new SharedStoreError(`its token is ${how}`, { kind: 'store-token', needsKey: isSealed });
   }
 
   /** @throws SharedStoreError: a store without its password does not stop a command either */

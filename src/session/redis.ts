@@ -26,13 +26,8 @@ interface RedisOptions {
 }
 
 /**
- * A connection that the first command opens. A command ends by the first of these, and all but its
- * reply end the connection too:
- *
- *     its reply; an error reply
- *     an error of the connection, such as a reply that cannot be read: the library does not tell
- *     the commands in flight
- *     the limit of time, or an interrupt
+ * A connection that the first command opens. A command ends by its reply, an error of its connection,
+ * the limit of time or an interrupt. All but a good reply end the connection too.
  */
 export class Redis {
   readonly #options: RedisOptions;
@@ -101,7 +96,7 @@ interface Connection {
   connect(): Promise<unknown>;
   send(words: Words): Promise<Reply>;
   destroy(): void;
-  /** Rejects with the first error of the connection. */
+  /** Rejects with the first error of the connection, of which commands in flight may not learn. */
   readonly lost: Promise<never>;
   explain(error: NodeJS.ErrnoException): SharedStoreError;
 }

@@ -24,6 +24,11 @@ const PATIENCE = 120_000;
 /** Milliseconds between two tries to take the mutex, on average. */
 const PAUSE = 300;
 
+/** That Redis did its work, which may have no result. */
+interface Done<Result> {
+  readonly result: Result;
+}
+
 /** After a failure of Redis it warns once, and uses the files for the rest of the run. */
 export class SharedStore implements TokenStore, MutexStore {
   readonly keys: AccountKeys;
@@ -31,7 +36,7 @@ export class SharedStore implements TokenStore, MutexStore {
   readonly files: FileStore;
   readonly #io: Io;
   readonly #warn: (message: string, facts?: Facts) => void;
-  #failure: SharedStoreError | undefined;
+  #hasFailed = false;
 
   constructor(
     keys: AccountKeys,
@@ -62,7 +67,7 @@ export class SharedStore implements TokenStore, MutexStore {
   /** @throws ImgctlError failed: neither the store nor a file can take a token */
   async testWrite(): Promise<void> {
     await this.#try(() => this.keys.rehearse());
-    if (this.#failure) await this.files.testWrite();
+    if (this.#hasFailed) await this.files.testWrite();
   }
 
   async readLimit(now: number): Promise<RememberedLimit | undefined> {
@@ -147,19 +152,18 @@ export class SharedStore implements TokenStore, MutexStore {
   }
 
   /** Returns undefined if the store fails, or has failed before. */
-  async #try<Result>(
-    work: () => Promise<Result>,
-  ): Promise<{ readonly result: Result } | undefined> {
-    if (this.#failure) return undefined;
+  async #try<Result>(work: () => Promise<Result>): Promise<Done<Result> | undefined> {
+    if (this.#hasFailed) return undefined;
     try {
       return { result: await work() };
     } catch (error) {
       if (!(error instanceof SharedStoreError)) throw error;
-      if (this.#failure === undefined) {
+      // Work may contain work, of which the inner one has warned.
+      if (!this.#hasFailed) {
         const message = `cannot use the token store ${this.location}: ${error.message}`;
         this.#warn(message, { kind: 'store-failed' });
-        this.#failure = error;
       }
+      this.#hasFailed = true;
       return undefined;
     }
   }

@@ -21,12 +21,6 @@ export function accountKey({ baseUrl, username }: Account, digits = 16): string 
   return shortDigest([baseUrl, username].join('\0'), digits);
 }
 
-const TOKEN_FILE = /^_token\.[\da-f]{16}\.json$/;
-/** What a logout removes: tokens, refusals, and what killed writers left of them. */
-const OWN_FILE = /^\.?_(?:token|refused)\.([\da-f]{16})\.json/;
-/** The mutex of an account's token requests. */
-const MUTEX = /^(_limit\.([\da-f]{16})\.json)\.lock$/;
-
 /**
  * Removes the token of an account, or without one all tokens, and returns their number. Limits of
  * token requests are not removed, because the service goes on counting.
@@ -35,9 +29,12 @@ const MUTEX = /^(_limit\.([\da-f]{16})\.json)\.lock$/;
 export function forgetTokens(directory: string | undefined, account?: Account): number {
   if (directory === undefined) return 0;
   const folder = tokenFolder(directory);
-  const accountToForget = account && accountKey(account);
-  const isToForget = (key: string | undefined) =>
-    key !== undefined && (accountToForget === undefined || key === accountToForget);
+  const key = account ? accountKey(account) : '[\\da-f]{16}';
+  const mutex = new RegExp(`^_limit\\.${key}\\.json\\.lock$`);
+  const token = new RegExp(`^_token\\.${key}\\.json$`);
+  // Also what killed writers left. The folder may be a link to files of another program, which have
+  // other names.
+  const tokenOrRefusal = new RegExp(`^\\.?_(?:token|refused)\\.${key}\\.json`);
 
   let entries: fs.Dirent[] = [];
   const errors = removalErrors(folder, () => {
@@ -45,18 +42,16 @@ export function forgetTokens(directory: string | undefined, account?: Account): 
   });
   // First the mutexes: a process that finds its own gone stores no token.
   for (const { name } of entries) {
-    const [, limitFile = '', key] = MUTEX.exec(name) ?? [];
-    if (isToForget(key)) breakMutex(path.join(folder, limitFile));
+    if (mutex.test(name)) breakMutex(path.join(folder, path.basename(name, '.lock')));
   }
-  // The folder may be a link to files of another program, which have other names.
   const names = entries
-    .filter((entry) => !entry.isDirectory() && isToForget(OWN_FILE.exec(entry.name)?.[1]))
+    .filter((entry) => !entry.isDirectory() && tokenOrRefusal.test(entry.name))
     .map(({ name }) => name);
   for (const file of names.map((name) => path.join(folder, name))) {
     errors.push(...removalErrors(file, () => fs.rmSync(file)));
   }
   if (errors[0]) throw errors[0];
-  return names.filter((name) => TOKEN_FILE.test(name)).length;
+  return names.filter((name) => token.test(name)).length;
 }
 
 /** Returns no error if the file is missing. */
