@@ -97,9 +97,14 @@ export class SharedStore implements TokenStore, MutexStore {
     return this.keys.readRefusal();
   }
 
-  async acquire(): Promise<HeldMutex> {
+  /** Calls `reuse` during the wait, so that a fleet need not take the mutex one by one. */
+  async acquire<Result>(reuse: TokenRequest<Result>['reuse']) {
     const owner = builtin('node:crypto').randomUUID();
-    await this.#takeMutex(owner);
+    const found = await this.#takeMutex(owner, reuse);
+    return found === undefined ? this.#hold(owner) : { found };
+  }
+
+  #hold(owner: string): HeldMutex {
     const renewal = setInterval(() => {
       this.keys.renewMutex(owner).catch(() => {});
     }, RENEWAL).unref();
@@ -114,7 +119,8 @@ export class SharedStore implements TokenStore, MutexStore {
     };
   }
 
-  async #takeMutex(owner: string): Promise<void> {
+  /** Returns undefined with the mutex, or what `reuse` found during the wait. */
+  async #takeMutex<Result>(owner: string, reuse: TokenRequest<Result>['reuse']) {
     const io = this.#io;
     const latest = io.elapsed() + PATIENCE;
     while (!(await this.keys.takeMutex(owner))) {
@@ -123,7 +129,10 @@ export class SharedStore implements TokenStore, MutexStore {
         throw new ImgctlError('locked', message, { facts: 'try again later' });
       }
       await io.sleep(PAUSE * (0.5 + io.random()), io.signal);
+      const found = await reuse();
+      if (found !== undefined) return found;
     }
+    return undefined;
   }
 
   async #assertHeld(owner: string): Promise<void> {

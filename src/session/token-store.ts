@@ -38,10 +38,15 @@ export interface HeldMutex {
   release(): Promise<void>;
 }
 
+/** What `reuse` found during the wait for the mutex, which is not held. */
+interface Found<Result> {
+  readonly found: Result;
+}
+
 /** A store with a mutex. */
 export interface MutexStore {
-  /** Waits for the mutex. @throws ImgctlError locked */
-  acquire(): Promise<HeldMutex>;
+  /** Waits for the mutex; a store may call `reuse` meanwhile. @throws ImgctlError locked */
+  acquire<Result>(reuse: TokenRequest<Result>['reuse']): Promise<HeldMutex | Found<Result>>;
   /** Returns the last refusal that is stored. */
   readRefusal(): Promise<Refusal | undefined> | Refusal | undefined;
 }
@@ -77,7 +82,8 @@ async function runOnce<Result>(
   store: MutexStore,
   earlier: Refusal | undefined,
 ): Promise<Result> {
-  const mutex = await store.acquire();
+  const mutex = await store.acquire(reuse);
+  if ('found' in mutex) return mutex.found;
   try {
     const found = await reuse();
     if (found !== undefined) return found;

@@ -307,13 +307,14 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
       const { store, warnings } = await open(machine());
       let other: string | undefined;
       const run = async ({ assertHeld }: HeldMutex) => {
-        redis.cli('set', lock, 'another machine', 'px', '200');
+        redis.cli('set', lock, 'another machine', 'px', '30000');
         other = 'its token';
         await assertHeld();
         return 'a token';
       };
       const turn = store.withTokenMutex({ reuse: async () => other, run });
       expect([await turn, warnings]).toEqual(['its token', []]);
+      expect(redis.cli('get', lock)).toBe('another machine');
     });
   });
 });
