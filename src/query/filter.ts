@@ -31,8 +31,7 @@ interface Operand {
 
 /** @param where how errors name it @throws ImgctlError usage */
 export function parseFilter(text: string, now: number, where = `filter ${quoted(text)}`): Filter {
-  const { name, operator, values } = splitFilter(text, where);
-  const field = parseChoice(name, { noun: 'field', valid: FIELDS, where });
+  const { field, operator, values } = splitFilter(text, where);
   const operands = values.map((value) => parseOperand(value, field, operator, { where, now }));
   return { text, field, operator, operands };
 }
@@ -84,9 +83,7 @@ export function portableTexts({ text, field, operator, operands }: Filter): stri
   throw filterError(`${text} cannot be stored without a time zone`, advice);
 }
 
-interface SplitFilter {
-  readonly name: string;
-  readonly operator: Operator;
+interface SplitFilter extends Pick<Filter, 'field' | 'operator'> {
   /** One, but for `in`. */
   readonly values: readonly string[];
 }
@@ -111,7 +108,7 @@ function splitFilter(text: string, where: string): SplitFilter {
   // Blanks on both sides of the sign are not part of the value.
   const value = before.endsWith(' ') ? after.trimStart() : after;
   const operator = SIGNS.get(sign);
-  if (operator) return { name, operator, values: [value] };
+  if (operator) return { field: parseField(name, where), operator, values: [value] };
   const advice = signHint(name, sign, value, [...SIGNS.keys()].join(' '));
   throw filterError(`unknown operator '${sign}' in ${where}`, advice);
 }
@@ -122,12 +119,17 @@ function splitAtCommas(text: string, where: string): SplitFilter {
     throw filterError(`missing operator and value in ${where}`, incompleteHint(text));
   }
   if (rest.length === 0) throw filterError(`missing value in ${where}`, EXAMPLE);
+  const field = parseField(name.trim(), where);
   const operator = parseChoice(word.trim(), { noun: 'operator', valid: OPERATORS, where });
   const values = operator === 'in' ? rest : [rest.join(',')];
   // A text may begin with spaces; but not where all commas have them: name, in, a.ova, b.ova
   const isSpaced = word.startsWith(' ');
   const trimmed = isSpaced ? values.map((value) => value.trimStart()) : values;
-  return { name: name.trim(), operator, values: trimmed };
+  return { field, operator, values: trimmed };
+}
+
+function parseField(name: string, where: string): Field {
+  return parseChoice(name, { noun: 'field', valid: FIELDS, where });
 }
 
 const TEXT_OPERATORS: readonly Operator[] = ['like', 'notlike', 'contains', 'lacks'];
