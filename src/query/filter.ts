@@ -75,10 +75,9 @@ export function portableTexts({ text, field, operator, operands }: Filter): stri
     ge: [`ge,${start}`],
     eq: [`ge,${start}`, `lt,${end}`],
   };
-  const stored = bounds[operator];
+  const stored = bounds[operator]?.map((bound) => `${field},${bound}`);
   // The year 10000 would be written with a sign, and could not be read again.
-  if (stored?.every((bound) => !bound.includes(',+')))
-    return stored.map((bound) => `${field},${bound}`);
+  if (stored?.every((each) => !each.includes(',+'))) return stored;
   const advice = `add the offset, such as ${start}, or use < and >=`;
   throw filterError(`${text} cannot be stored without a time zone`, advice);
 }

@@ -1,4 +1,4 @@
-// Finds the tokens of versions in a name; some of its digits are in none: `help choosing`.
+// Finds the tokens of versions in a name. The digits of x86_64 are in none: `help choosing`.
 
 /** Characters that belong together: 7.0U3, SP05 or a git hash. A version has one or more. */
 export interface VersionToken {
@@ -10,7 +10,7 @@ export interface VersionToken {
 }
 
 const LETTER = '\\p{L}';
-/** None is beside a whole word. */
+/** A word is whole if none of these is beside it. */
 export const LETTER_OR_DIGIT = '[\\p{L}\\p{N}]';
 /** The level of a processor, but no version: x86_64_v3, not amd64-v1.2. */
 export const LEVEL = `[_-]?v[1-9](?!${LETTER_OR_DIGIT}|\\.\\d)`;

@@ -16,8 +16,8 @@ import { foldCase, normalize } from './fold-case.ts';
 type Version = VersionToken[];
 type Place = Version[];
 
-/** What is compared: the places, each with its versions, each with its parts. */
-export type ComparedVersions = readonly (readonly Parts[])[];
+/** What is compared: the places of a name, each with its versions, each with its parts. */
+export type ComparedPlaces = readonly (readonly Parts[])[];
 
 /** 12, sp and 5 of v12-SP05: numbers without zeros before them, and letters; or HASH. */
 type Parts = readonly string[];
@@ -55,7 +55,11 @@ export class Name {
     this.#words.push(stem.slice(end));
   }
 
-  /** @param before what is between this token and the one before */
+  /**
+   * Adds a token: v12 and 2, which are behind words, in a new place; SP05, which begins with letters,
+   * to the version v12; 2024 as the next version of that place.
+   * @param before what is between this token and the one before
+   */
   #add(before: string, token: VersionToken): void {
     const place = this.#places.at(-1);
     if (!place || /[\p{L}\p{N}]/u.test(before)) {
@@ -80,7 +84,7 @@ export class Name {
   }
 
   /** [[12, sp, 5], [2024]] and [[2]] */
-  get compared(): ComparedVersions {
+  get compared(): ComparedPlaces {
     return this.#places.map((place) => place.map(partsOf));
   }
 
@@ -91,9 +95,9 @@ export class Name {
   }
 
   /**
-   * Returns the position of the first token for which the function returns true, as a text: place,
-   * version, and letters of the token if it is not the first one of its version. v12 is at 0.0, SP05
-   * at 0.0sp, 2024 at 0.1, 2 at 1.0.
+   * Returns the position of the first token that is meant, as a text: place, version, and the letters
+   * of a token that is not the first one of its version. v12 is at 0.0, SP05 at 0.0sp, 2024 at 0.1,
+   * 2 at 1.0.
    */
   positionOf(isMeant: (token: VersionToken) => boolean): string | undefined {
     for (const [placeIndex, place] of this.#places.entries()) {

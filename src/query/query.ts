@@ -2,9 +2,9 @@
 //
 // parseQuery parses what was typed. Then Query.matches and Query.sort need, for
 //
-//     a word      word.ts, which compares the name with what name.ts and find-versions.ts find in it
-//     a filter    filter.ts, which parses it; filter-predicate.ts, which tests values of fields.ts
-//     a time      time-value.ts (as typed), timestamp.ts (of images), local-time.ts, unknown-zone.ts
+//     a word      word.ts; name.ts and find-versions.ts find the versions of a name
+//     a filter    filter.ts parses it, filter-predicate.ts tests the values that fields.ts reads
+//     a time      time-value.ts (typed), timestamp.ts (of images), local-time.ts, unknown-zone.ts
 //     a sort      sort.ts; by versions: series.ts
 //
 // service-filter.ts says what the service may get of a word or filter, tally.ts counts what each of

@@ -1,7 +1,7 @@
 // Groups images into series, and finds the newest image of each.
 
 import { compareText, compareValues, type ImageRecord, nameOf, readValue } from './fields.ts';
-import { type ComparedVersions, type Name, readName } from './name.ts';
+import { type ComparedPlaces, type Name, readName } from './name.ts';
 import { parseTime, type Time, timeDifference } from './timestamp.ts';
 import { compareVersions, isGuess, isPreRelease } from './version-order.ts';
 import { parseWord, type Word } from './word.ts';
@@ -26,7 +26,7 @@ export interface RankedImage<Row extends ImageRecord> {
 /** What is held of each image of a series. */
 interface Entry<Row extends ImageRecord = ImageRecord> {
   readonly image: Row;
-  readonly versions: ComparedVersions;
+  readonly places: ComparedPlaces;
   /** The positions of the versions that the words mean: `0.0` for 8 in web-8.1-3. */
   readonly meant: string;
   /** Read if it is needed; null if it cannot be read. */
@@ -54,7 +54,7 @@ export class SeriesIndex<Row extends ImageRecord> {
     if (text === '') return;
     const name = readName(text);
     const { seriesKey, compared } = name;
-    const entry = { image, versions: compared, meant: this.#meantIn(name) };
+    const entry = { image, places: compared, meant: this.#meantIn(name) };
     const entries = this.#bySeries.get(seriesKey);
     if (entries) entries.push(entry);
     else this.#bySeries.set(seriesKey, [entry]);
@@ -156,7 +156,7 @@ const ORDER_DOUBTS = [
  * the oldest, each is compared with the newest, then with the last one that is surely older.
  */
 function unsureOlder<Each extends Entry>(newest: Each, all: readonly Each[]): readonly Each[] {
-  const mayBeNewest = ({ versions }: Each) => isGuess(newest.versions, versions);
+  const mayBeNewest = ({ places }: Each) => isGuess(newest.places, places);
   if (!all.some(mayBeNewest)) return [];
   const unsure: Each[] = [];
   let lastSure = newest;
@@ -169,12 +169,12 @@ function unsureOlder<Each extends Entry>(newest: Each, all: readonly Each[]): re
 
 /** True for 999 beside 1000, but not for 21H2 beside 999, which is written in another form. */
 function isSurelyOlder(older: Entry, newer: Entry): boolean {
-  const hasSameForm = older.versions.flat(2).length === newer.versions.flat(2).length;
-  return hasSameForm && !isGuess(newer.versions, older.versions);
+  const hasSameForm = older.places.flat(2).length === newer.places.flat(2).length;
+  return hasSameForm && !isGuess(newer.places, older.places);
 }
 
 function releases<Each extends Entry>(newest: Each, all: readonly Each[]): readonly Each[] {
-  return isPreRelease(newest.versions) ? all.filter((entry) => !isPreRelease(entry.versions)) : [];
+  return isPreRelease(newest.places) ? all.filter((entry) => !isPreRelease(entry.places)) : [];
 }
 
 /** Returns the image that is the newest if years count first in dates such as 31-01-2024. */
@@ -184,7 +184,7 @@ function newestByYear<Each extends Entry>(newest: Each, all: readonly Each[]): r
   const hasYearLast = yearFirst(name) !== name;
   if (!hasYearLast) return [];
   const redated = all.map((entry) => {
-    return { ...entry, versions: readName(yearFirst(nameOf(entry.image))).compared };
+    return { ...entry, places: readName(yearFirst(nameOf(entry.image))).compared };
   });
   const byYear = newestOf(redated);
   return byYear.image === newest.image ? [] : [byYear];
@@ -199,7 +199,7 @@ function doubtAboutEqual<Each extends Entry>(newest: Each, all: readonly Each[])
 
 /** True if neither the versions nor the times say that the newest image is newer than the older. */
 function isEquallyNew(newest: Entry, older: Entry): boolean {
-  if (compareVersions(newest.versions, older.versions) !== 0) return false;
+  if (compareVersions(newest.places, older.places) !== 0) return false;
   const [created, createdBefore] = [createdOn(newest), createdOn(older)];
   if (!created || !createdBefore) return true;
   const [least] = timeDifference(created, createdBefore);
@@ -217,7 +217,7 @@ function newerOf<Each extends Entry>(one: Each, other: Each): Each {
 
 /** Sorts by version, then by time, then by id, as lists do. */
 function newestFirst(left: Entry, right: Entry): number {
-  const byVersion = compareVersions(right.versions, left.versions);
+  const byVersion = compareVersions(right.places, left.places);
   if (byVersion !== 0) return byVersion;
   const [leftTime, rightTime] = [timeOf(left), timeOf(right)];
   if (leftTime !== rightTime) return leftTime > rightTime ? -1 : 1;

@@ -89,7 +89,7 @@ export class Tally {
   }
 }
 
-/** Returns the words with a dot with which a name matches all that it missed; none if it does not. */
+/** Returns words with a dot by which a name matches each condition that it missed, or none. */
 function dottedWords(missed: readonly Counted[], name: string): string[] {
   const words = missed.flatMap(({ dottedForms }) => {
     return dottedForms.find(({ matches }) => matches(name))?.text ?? [];

@@ -103,9 +103,10 @@ export function parseTimeText(text: string): TimeText {
 
 function readTime(date: string, clock?: string, zone?: string, weekday?: string): TimeText {
   const day = dayOf(date);
-  const since = clock === undefined ? 0 : sinceMidnight(clock);
-  const exists = day && since !== undefined && (weekday === undefined || weekday === day.weekday);
-  return { utc: exists ? day.at + since : undefined, clock, zone };
+  const time = clock === undefined ? 0 : sinceMidnight(clock);
+  const isOtherDay = weekday !== undefined && weekday !== day?.weekday;
+  const utc = day && time !== undefined && !isOtherDay ? day.at + time : undefined;
+  return { utc, clock, zone };
 }
 
 /** The days that were read. A catalogue has few, and Date is slow. */

@@ -1,7 +1,7 @@
 // Compares the versions in two names of a series, and says when that takes a guess.
 
 import { compareText } from './fields.ts';
-import { type ComparedVersions, HASH } from './name.ts';
+import { type ComparedPlaces, HASH } from './name.ts';
 
 /**
  * The kinds of parts, the oldest first: 1.0-rc is older than 1.0 and 1.0-a383732, which are older
@@ -38,7 +38,7 @@ interface Difference {
 }
 
 /** Of 1.2-3 and 1.2.4, the 4 is newer than no part, whatever the next version is. */
-function firstDifference(left: ComparedVersions, right: ComparedVersions): Difference | undefined {
+function firstDifference(left: ComparedPlaces, right: ComparedPlaces): Difference | undefined {
   for (let place = 0; place < left.length || place < right.length; place += 1) {
     const [one = [], other = []] = [left[place], right[place]];
     for (let version = 0; version < one.length || version < other.length; version += 1) {
@@ -53,12 +53,12 @@ function firstDifference(left: ComparedVersions, right: ComparedVersions): Diffe
 }
 
 /** Returns a number above 0 if the left of two names of a series is newer, below 0 if the right. */
-export function compareVersions(left: ComparedVersions, right: ComparedVersions): number {
+export function compareVersions(left: ComparedPlaces, right: ComparedPlaces): number {
   return firstDifference(left, right)?.order ?? 0;
 }
 
 /** True if it takes a guess to say which of two names of a series is newer. */
-export function isGuess(left: ComparedVersions, right: ComparedVersions): boolean {
+export function isGuess(left: ComparedPlaces, right: ComparedPlaces): boolean {
   const difference = firstDifference(left, right);
   if (!difference) return false;
   const [one, other] = [sideAt(difference, left), sideAt(difference, right)];
@@ -66,7 +66,7 @@ export function isGuess(left: ComparedVersions, right: ComparedVersions): boolea
   return ORDER_GUESSES.some(({ applies }) => applies(older, newer));
 }
 
-/** What a name has where it differs first: u of 7.0U3-15 beside 7.0.1, and what follows. */
+/** What a name has where two differ first: 7.0U3-15 beside 7.0.1 has u, and 3 and 15 after it. */
 interface Side {
   /** u; an empty text if the name has no part there */
   readonly part: string;
@@ -76,10 +76,10 @@ interface Side {
   /** The parts after it in its version: 3 */
   readonly partsAfter: readonly string[];
   /** The versions after that one in its place, but for git hashes: 15 */
-  readonly versionsAfter: ComparedVersions[number];
+  readonly versionsAfter: ComparedPlaces[number];
 }
 
-function sideAt(at: Difference, places: ComparedVersions): Side {
+function sideAt(at: Difference, places: ComparedPlaces): Side {
   const [version = [], ...laterVersions] = places[at.place]?.slice(at.version) ?? [];
   const [part = '', ...partsAfter] = version.slice(at.part);
   const beginsPlace = at.version === 0 && at.part === 0;
@@ -188,7 +188,7 @@ export const ORDER_GUESSES: readonly Guess[] = [
 ];
 
 /** True for 2.1-rc1, 3.0.0b2 and 11.0.0-M20. */
-export function isPreRelease(places: ComparedVersions): boolean {
+export function isPreRelease(places: ComparedPlaces): boolean {
   return places.flat().some((version) => version.some(isPreReleasePart));
 }
 

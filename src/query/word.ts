@@ -10,8 +10,8 @@ export interface Word {
   /** Texts that each name that matches contains, in this order and in any case. */
   readonly pieces: readonly string[];
   /**
-   * Returns the position of the version that the word means in a name: 0.0 for 8 in web-8.1-3, 0.1 in
-   * web-7-8. Only words that begin with a number mean a version.
+   * Returns the position of the version that the word means in a name: 0.0 for 8 in web-8.1-3, 0.1
+   * in web-7-8. Only words that begin with a number mean a version.
    */
   readonly positionIn: ((name: Name) => string | undefined) | undefined;
 }
