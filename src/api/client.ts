@@ -75,7 +75,7 @@ export function createServiceClient(options: ServiceClientOptions): Client {
       requestToken: (username, password, onLimit) =>
         requestToken(sendWithPassword, username, password, onLimit),
       serviceRoot: async () => readJson(await send({ method: 'GET', path: '/v2' })),
-      listImages: (query, page, options) => listImages(send, query, page, options),
+      listImages: (query, page, more) => listImages(send, query, page, more),
       getImage: (id) => getImage(send, id),
       listUserImages: () => listUserImages(send),
       submitSync: () => submitSync(send),

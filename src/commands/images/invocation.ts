@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import { type Invocation, imgctl } from '../../facts.ts';
 import type { OutputOptions } from '../../output/output.ts';
 import type { Query } from '../../query/query.ts';
-import { UNITS } from '../../query/time-value.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../../query/timestamp.ts';
 import type { CatalogueOptions } from './options.ts';
 
 /** Returns a command that reads the same images: your own, the snapshot's, or the service's. */
@@ -16,10 +16,16 @@ export function withSource(options: CatalogueOptions, ...words: string[]): Invoc
 export function snapshotOptions({ from, maxAge }: CatalogueOptions): string[] {
   if (from === undefined) return [];
   if (maxAge === undefined) return ['--from', from];
-  const units = Object.entries(UNITS).reverse();
-  const [unit = 'ms', length = 1] = units.find((each) => maxAge % each[1] === 0) ?? [];
+  const [unit, length] = UNITS.find((each) => maxAge % each[1] === 0) ?? (['ms', 1] as const);
   return ['--from', from, '--max-age', `${maxAge / length}${unit}`];
 }
+
+const UNITS = [
+  ['d', DAY],
+  ['h', HOUR],
+  ['m', MINUTE],
+  ['s', SECOND],
+] as const;
 
 /** Returns the command that lists the same images. */
 export function listCommand(options: CatalogueOptions): Invocation {

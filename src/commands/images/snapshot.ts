@@ -65,7 +65,7 @@ async function takeSnapshot(context: Context) {
   for await (const images of readImages(context, await openCatalogue(context, {}), EVERYTHING)) {
     for (const image of images) lines.push(stringify(image));
   }
-  // New images at the end make small diffs.
+  // The list begins with the highest id; new images at the end make small diffs.
   lines.reverse();
   const head = { taken_at: takenAt, base_url: baseUrl, username: account.username || null };
   return { text: escapeInJson(formatSnapshot(head, lines)), count: lines.length };
