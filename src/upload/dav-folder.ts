@@ -7,7 +7,7 @@ import { findAll, textOf, type XmlElement } from '../xml.ts';
 import type { UnfinishedParts } from './dav-parts.ts';
 import { type createRequests, type StorageRequest, textBody } from './requests.ts';
 import { CHECK_URL, isSettled, requireLength, storageError, xmlOf } from './responses.ts';
-import type { StorageOptions } from './storage.ts';
+import type { StorageOptions, StoredFile } from './storage.ts';
 import { arrivedWrong, notAFile } from './storage-errors.ts';
 
 const NEEDED =
@@ -28,6 +28,17 @@ export interface Dav extends Pick<StorageOptions, 'clock' | 'limit'> {
   readonly unfinished: UnfinishedParts;
   /** What was found out about the server: how many forms of Destination it refuses. */
   readonly found: { refusedForms: number };
+}
+
+/** A file or folder as the server shows it. */
+interface DavFile extends StoredFile {
+  readonly name: string;
+  readonly isFolder: boolean;
+  readonly size: number | undefined;
+  /** The ETag as it is compared; empty if there is none. */
+  readonly tag: string;
+  /** Milliseconds since the last change, by the clock of the server. */
+  readonly age: number;
 }
 
 /**
@@ -51,14 +62,26 @@ export async function findFile(dav: Dav, name: string) {
   return { ...file, size: requireLength(head, name) };
 }
 
-/** Returns the file or folder at a URL, and with depth 1 what is in it; none if it is missing. */
-export async function propfind(dav: Dav, url: URL, depth: 0 | 1) {
+/**
+ * Returns the file or folder at a URL, and with depth 1 what is in it:
+ *
+ *     response                         | returns
+ *     ---------------------------------+----------------------------------
+ *     multistatus, depth 1             | the entries that the user may see
+ *     multistatus with a success       | its entry
+ *     404, or a multistatus with a 404 | nothing
+ *     405, 501, or another success     | throws: not a WebDAV folder
+ *     any other status                 | throws its error
+ */
+export async function propfind(dav: Dav, url: URL, depth: 0 | 1): Promise<DavFile[]> {
   const headers = { depth: `${depth}`, 'content-type': 'application/xml; charset=utf-8' };
   const request = { method: 'PROPFIND', url, headers, body: PROPFIND, idempotent: true };
   const response = await send(dav, request);
   const { status, elements } = response;
-  // In the list of a folder, the failures are of entries that the user may not see.
-  if (elements && (depth === 1 || isSuccess(response))) return filesOf(response, elements);
+  if (elements && (depth === 1 || isSuccess(response)))
+    return elements
+      .filter((element) => isSuccess({ status: statusWithin(element) }))
+      .map((element) => fileOf(element, response));
   if (status === 404) return [];
   if (status >= 400 && !isUnknownMethod(response)) throw storageError(response);
   const message = `${dav.place} is not a WebDAV folder (${status})`;
@@ -88,12 +111,9 @@ function isUnknownMethod({ status }: HttpResponse): boolean {
   return status === 405 || status === 501;
 }
 
+/** Sends a request. A multistatus gets the status of its first failure, and its elements. */
 async function send({ requests }: Dav, request: StorageRequest) {
-  return withElements(await requests.send(request));
-}
-
-/** Adds the elements of a multistatus to its response, with their first failure as the status. */
-function withElements(response: HttpResponse) {
+  const response = await requests.send(request);
   const root = response.status === 207 ? xmlOf(response) : undefined;
   if (root?.name !== 'multistatus') return { ...response, elements: undefined };
   const elements = root.children.filter(({ name }) => name === 'response');
@@ -108,18 +128,14 @@ function statusWithin(element: XmlElement): number {
   return statuses.find((status) => isSuccess({ status })) ?? statuses[0] ?? 200;
 }
 
-/** Returns the files of a multistatus that the user may see. */
-function filesOf(response: HttpResponse, elements: readonly XmlElement[]) {
-  const visible = elements.filter((element) => isSuccess({ status: statusWithin(element) }));
-  return visible.map((element) => fileOf(element, response));
-}
-
-function fileOf(element: XmlElement, { headers, receivedAt }: HttpResponse) {
+function fileOf(element: XmlElement, { headers, receivedAt }: HttpResponse): DavFile {
   const { date = '' } = headers;
   // A property that a file does not have comes with a status of its own, and empty.
   const length = textOf(element, 'getcontentlength') ?? '';
   const size = /^\d+$/.test(length) ? Number(length) : undefined;
   const etag = textOf(element, 'getetag') ?? '';
+  // Apache drops W/ a second after the last change.
+  const tag = etag.replace(/^W\//, '');
   const modified = textOf(element, 'getlastmodified') ?? '';
   const now = httpDate(date) ?? receivedAt;
   const name = textOf(element, 'href')?.replace(/\/$/, '').split('/').at(-1) ?? '';
@@ -127,11 +143,9 @@ function fileOf(element: XmlElement, { headers, receivedAt }: HttpResponse) {
     name: tryOr(() => decodeURIComponent(name), name),
     isFolder: findAll(element, 'collection').length > 0,
     size,
-    /** Empty if there is none. Without W/, which Apache drops a second after the last change. */
-    etag: etag.replace(/^W\//, ''),
-    fingerprint: [etag, modified, size].join(' '),
+    tag,
+    fingerprint: [tag, modified, size].join(' '),
     isReliable: isSettled(etag, modified, date),
-    /** Milliseconds since the last change, by the clock of the server. */
     age: now - (httpDate(modified) ?? now),
   };
 }

@@ -20,7 +20,7 @@ interface ArrivedPart {
   /** The name of its file. */
   readonly name: string;
   /** The part as the server showed it. */
-  readonly sent: { readonly size: number; readonly etag: string };
+  readonly sent: { readonly size: number; readonly tag: string };
 }
 
 /** What the responses to MOVE say. */
@@ -69,9 +69,9 @@ export async function publishPart(
     await dav.clock.sleep(RIVAL_PAUSE, dav.clock.signal);
   const file = await findFile(dav, name);
   if (!file) throw arrivedWrong(name, 'it is gone');
-  const isOther = file.size !== sent.size || file.etag !== sent.etag;
+  const isOther = file.size !== sent.size || file.tag !== sent.tag;
   // The part may have been removed instead of moved.
-  const mayBeOld = replace && move.kind !== 'moved' && file.etag === '';
+  const mayBeOld = replace && move.kind !== 'moved' && file.tag === '';
   if (isOther || mayBeOld)
     return { kind: 'conflict', error: replacedError(name, dav.address, replace) };
   // No proof, since only the size was checked: the next push compares the content.

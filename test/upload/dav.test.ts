@@ -228,7 +228,14 @@ it.each([
   expect([...files.keys()]).toEqual([stored]);
 });
 
-const weakForParts = (target: string) => `${/partial$/.test(target) ? 'W/' : ''}"1"`;
+/** Weak for the part and just after it was moved, as Apache does within a second. */
+function weakAtFirst() {
+  let shown = 0;
+  return () => {
+    shown += 1;
+    return shown <= 2 ? 'W/"1"' : '"1"';
+  };
+}
 const byPath = (target: string) => `"${target}"`;
 
 it.each([
@@ -251,14 +258,14 @@ it.each([
 });
 
 it.each([
-  ['takes an ETag that is no longer weak for the same', 0, weakForParts],
+  ['takes an ETag that is no longer weak for the same', 0, weakAtFirst()],
   ['reads back what a server gave a new ETag when it moved it', 1, byPath],
 ])('push --on-conflict replace %s', async (_what, reads, tagOf) => {
   let body = Buffer.alloc(0);
   const storage = pushTo(({ method }) => method === 'GET' && { body }, tagOf);
   const { file, start, requests } = await storage;
   body = readFileSync(file);
-  expect((await start('--no-sync --on-conflict replace').ended).exitCode).toBe(0);
+  expect((await start('--no-wait --on-conflict replace').ended).exitCode).toBe(0);
   expect(requests.filter(({ method }) => method === 'GET')).toHaveLength(reads);
 });
 
