@@ -5,10 +5,10 @@ import { httpDate } from '../http/headers.ts';
 import { type HttpResponse, isSuccess } from '../http/message.ts';
 import { findAll, textOf, type XmlElement } from '../xml.ts';
 import type { UnfinishedParts } from './dav-parts.ts';
-import { type createRequests, type StorageRequest, textBody } from './requests.ts';
+import { type StorageRequest, textBody } from './requests.ts';
 import { CHECK_URL, isSettled, requireLength, storageError, xmlOf } from './responses.ts';
 import type { StorageOptions, StoredFile } from './storage.ts';
-import { arrivedWrong, notAFile } from './storage-errors.ts';
+import { notAFile } from './storage-errors.ts';
 
 const NEEDED =
   'the server must allow PROPFIND, PUT, MOVE and DELETE; nginx needs its module dav-ext';
@@ -18,7 +18,7 @@ const PROPFIND = textBody(
 );
 
 export interface Dav extends Pick<StorageOptions, 'clock' | 'limit'> {
-  readonly requests: ReturnType<typeof createRequests>;
+  readonly send: (request: StorageRequest) => Promise<HttpResponse>;
   readonly address: string;
   /** With a slash at its end. */
   readonly folder: URL;
@@ -31,7 +31,7 @@ export interface Dav extends Pick<StorageOptions, 'clock' | 'limit'> {
 }
 
 /** A file or folder as the server shows it. */
-interface DavFile extends StoredFile {
+export interface DavFile extends StoredFile {
   readonly name: string;
   readonly isFolder: boolean;
   readonly size: number | undefined;
@@ -39,17 +39,6 @@ interface DavFile extends StoredFile {
   readonly tag: string;
   /** Milliseconds since the last change, by the clock of the server. */
   readonly age: number;
-}
-
-/**
- * @param at the name that the file has now
- * @param name the name for the error
- * @throws ImgctlError if there is no file of this size
- */
-export async function requireSize(dav: Dav, at: string, name: string, size: number) {
-  const file = await findFile(dav, at);
-  if (file?.size === size) return file;
-  throw arrivedWrong(name, file ? `${file.size} of ${size} bytes` : 'it is gone');
 }
 
 export async function findFile(dav: Dav, name: string) {
@@ -76,7 +65,7 @@ export async function findFile(dav: Dav, name: string) {
 export async function propfind(dav: Dav, url: URL, depth: 0 | 1): Promise<DavFile[]> {
   const headers = { depth: `${depth}`, 'content-type': 'application/xml; charset=utf-8' };
   const request = { method: 'PROPFIND', url, headers, body: PROPFIND, idempotent: true };
-  const response = await send(dav, request);
+  const response = await sendDav(dav, request);
   const { status, elements } = response;
   if (elements && (depth === 1 || isSuccess(response)))
     return elements
@@ -101,7 +90,7 @@ export async function sendChecked(
   request: StorageRequest,
   expected: readonly number[] = [],
 ): Promise<HttpResponse> {
-  const response = await send(dav, request);
+  const response = await sendDav(dav, request);
   if (isSuccess(response) || expected.includes(response.status)) return response;
   const error = storageError(response);
   throw isUnknownMethod(response) ? error.with({ facts: NEEDED }) : error;
@@ -111,9 +100,9 @@ function isUnknownMethod({ status }: HttpResponse): boolean {
   return status === 405 || status === 501;
 }
 
-/** Sends a request. A multistatus gets the status of its first failure, and its elements. */
-async function send({ requests }: Dav, request: StorageRequest) {
-  const response = await requests.send(request);
+/** A multistatus gets the status of its first failure, and its elements. */
+async function sendDav(dav: Dav, request: StorageRequest) {
+  const response = await dav.send(request);
   const root = response.status === 207 ? xmlOf(response) : undefined;
   if (root?.name !== 'multistatus') return { ...response, elements: undefined };
   const elements = root.children.filter(({ name }) => name === 'response');

@@ -5,10 +5,10 @@ import { TransportError } from '../http/errors.ts';
 import { basicPair } from '../http/url.ts';
 import {
   type Dav,
+  type DavFile,
   findFile,
   propfind,
   removeFile,
-  requireSize,
   sendChecked,
 } from './dav-folder.ts';
 import { publishPart } from './dav-move.ts';
@@ -18,7 +18,7 @@ import { readBack } from './read-back.ts';
 import { createRequests, streamBody } from './requests.ts';
 import { CHECK_URL } from './responses.ts';
 import type { Comparison, OnBytes, Storage, StorageOptions } from './storage.ts';
-import { nameTooLong } from './storage-errors.ts';
+import { arrivedWrong, nameTooLong } from './storage-errors.ts';
 import type { UploadSource } from './upload-file.ts';
 
 /** File systems take names of 255 bytes. */
@@ -36,7 +36,7 @@ export function davStorage(
   const pair = user && basicPair(user.username, user.password);
   if (pair) options.onSecret(pair);
   const authorization: Record<string, string> = pair ? { authorization: `Basic ${pair}` } : {};
-  const requests = createRequests(url, options, async ({ headers }) => {
+  const { send, close } = createRequests(url, options, async ({ headers }) => {
     return { ...headers, ...authorization };
   });
   const address = url.host;
@@ -45,7 +45,7 @@ export function davStorage(
   const urlOf = (name: string) => new URL(encodeURIComponent(name), folder);
   const unfinished = new UnfinishedParts(options.partsFile);
   const found = { refusedForms: 0 };
-  const dav: Dav = { ...options, requests, address, folder, place, urlOf, unfinished, found };
+  const dav: Dav = { ...options, send, address, folder, place, urlOf, unfinished, found };
   return {
     address,
     async check() {
@@ -69,13 +69,11 @@ export function davStorage(
       unfinished.addKilled();
       unfinished.keepInFile(await removeParts(dav, unfinished.names));
       const files = await propfind(dav, folder, 1);
-      const dead = files.filter(({ name, age }) => isDeadPart(name, age, clock.system));
-      await removeAll(
-        dead.map(({ name }) => name),
-        (each) => removeFile(dav, each),
-      );
+      const isDead = ({ name, age }: DavFile) => isDeadPart(name, age, clock.system);
+      const dead = files.filter(isDead).map(({ name }) => name);
+      await removeAll(dead, (each) => removeFile(dav, each));
     },
-    close: requests.close,
+    close,
   };
 }
 
@@ -111,7 +109,9 @@ async function uploadPart(dav: Dav, name: string, file: UploadSource, onProgress
     const request = { method: 'PUT', url: dav.folder, nextUrl, headers, body, idempotent: true };
     await sendChecked(dav, request);
     const part = parts.at(-1) ?? '';
-    const sent = await requireSize(dav, part, name, file.size);
+    const sent = await findFile(dav, part);
+    if (sent?.size !== file.size)
+      throw arrivedWrong(name, sent ? `${sent.size} of ${file.size} bytes` : 'it is gone');
     unfinished.delete(part);
     return {
       publish: (replace: boolean) => publishPart(dav, { part, name, sent }, replace),

@@ -52,7 +52,12 @@ export async function openUpload(s3: S3, name: string, file: UploadSource): Prom
 }
 
 /** Returns the ETags of the parts by number; none if the list makes no sense for this file. */
-async function readParts(s3: S3, name: string, id: string, file: UploadSource) {
+async function readParts(
+  s3: S3,
+  name: string,
+  id: string,
+  file: UploadSource,
+): Promise<ReadonlyMap<number, string>> {
   const request = { name, query: { uploadId: id, 'part-number-marker': '0' } };
   const maxNumber = Math.max(1, Math.ceil(file.size / partSizeOf(s3, file)));
   const etags = new Map<number, string>();
@@ -61,12 +66,12 @@ async function readParts(s3: S3, name: string, id: string, file: UploadSource) {
     const parts = listItems(s3, 'Part', request, [403, 404, 405, 501]);
     for await (const { PartNumber = '', ETag = '' } of parts) {
       const number = /^\d{1,5}$/.test(PartNumber) ? Number(PartNumber) : 0;
-      if (number < 1 || number > maxNumber) return new Map<number, string>();
+      if (number < 1 || number > maxNumber) return new Map();
       etags.set(number, ETag);
     }
   } catch (error) {
     if (!hasCode(error, 'bad-answer')) throw error;
-    return new Map<number, string>();
+    return new Map();
   }
   return etags;
 }

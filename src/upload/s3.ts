@@ -97,10 +97,10 @@ async function compareObject(
   if (!object) return { state: 'absent' };
   if (object.size !== file.size) return { state: 'different' };
   const { tag, fingerprint } = object;
-  if (fingerprint === equalFingerprint)
-    return { state: 'same', stored: { fingerprint, isReliable: true } };
-  if (DIGEST.test(tag) && tag === (await tagOf(s3, file, !tag.includes('-'))))
-    return { state: 'same', stored: { fingerprint, isReliable: true } };
+  const isSame =
+    fingerprint === equalFingerprint ||
+    (DIGEST.test(tag) && tag === (await tagOf(s3, file, !tag.includes('-'))));
+  if (isSame) return { state: 'same', stored: { fingerprint, isReliable: true } };
   // The ETag may be no digest, or that of parts of another size.
   return readBack(file, object, async (rules) =>
     requireS3Success(await s3.send({ name, ...rules })),

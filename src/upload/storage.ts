@@ -1,4 +1,18 @@
-// The interface of a storage that takes uploads.
+// The interface of a storage that takes uploads. Begin here: the way of a package into the storage.
+//
+//     planPackages      plan.ts       compares its files with the storage: upload, replace, skip …
+//       storage.compare                 absent, same or different; by read-back.ts if need be
+//     transferPackage   transfer.ts   sends what is needed, unless proofs.ts has a proof for all
+//       storage.put                     sends a file, invisible; upload-file.ts checks its bytes
+//       part.publish                    gives it its name, once all files of the package are there
+//     findChanged       transfer.ts   looks at all files once more before the sync
+//
+//     folder.ts   a folder            put: writePart, publish: publishPart
+//     dav.ts      WebDAV              put: uploadPart, publish: dav-move.ts; dav-folder, dav-parts
+//     s3.ts       S3                  put: s3-upload.ts, publish: s3-completion.ts; s3-bucket.ts
+//
+// WebDAV and S3 send through requests.ts; responses.ts and s3-responses.ts say what a response means.
+// part-names.ts has the hidden names of folder.ts and dav.ts; trial.ts tries it for `doctor --upload`.
 
 import type { ImgctlError } from '../errors.ts';
 import type { HttpEvent } from '../http/message.ts';
