@@ -5,6 +5,7 @@ import type { Result, Rows } from '../../cli/result.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import { hint, imgctl } from '../../facts.ts';
+import type { Io } from '../../io.ts';
 import { column, type Row } from '../../output/columns.ts';
 import type { Hardware } from '../../ovf/hardware.ts';
 import type { PackageSummary } from '../../ovf/package.ts';
@@ -52,37 +53,17 @@ export const inspect = command({
 });
 
 async function run(context: Context, _options: object, files: readonly string[]): Promise<Result> {
-  const { checkPackage } = await import('../../ovf/package.ts');
   const data = context.output(COLUMNS);
   const { isTable } = data;
   // A table describes each package, without what it does not have.
   const output = isTable ? context.output([], { isRecord: true, omitsMissing: true }) : data;
-  const { signal, now } = context.io;
-  const read = async (file: string, resolved: string): Promise<Inspected> => {
-    const checked = await checkPackage(resolved, { signal, now: now() });
-    const summary = { ...checked.summary, file };
-    const row = isTable ? describe(summary) : (snakeCase(summary) as Row);
-    if (summary.ovfVersion !== null) return { summary, rows: [row], error: undefined };
-    // A table has nothing to show of a file that is no package at all.
-    const isEmpty = isTable && summary.files.length === 0;
-    return { summary, rows: isEmpty ? [] : [row], error: noDescriptor(file) };
-  };
   const batch = new PackageBatch(context, files);
-  return { output, rows: inspectEach(context, batch, read), isOne: files.length === 1 };
+  return { output, rows: inspectEach(context, batch, isTable), isOne: files.length === 1 };
 }
 
-interface Inspected {
-  readonly summary: PackageSummary;
-  readonly rows: readonly Row[];
-  readonly error: ImgctlError | undefined;
-}
-
-async function* inspectEach(
-  { tell }: Context,
-  batch: PackageBatch,
-  read: (file: string, resolved: string) => Promise<Inspected>,
-): Rows {
+async function* inspectEach({ io, tell }: Context, batch: PackageBatch, isTable: boolean): Rows {
   let count = 0;
+  const read = (file: string, resolved: string) => inspectFile(io, file, resolved, isTable);
   for await (const { summary, rows, error } of batch.each(read)) {
     yield rows;
     if (error) continue;
@@ -96,10 +77,17 @@ async function* inspectEach(
   return { error: batch.error({ read: count }) };
 }
 
-function noDescriptor(file: string): ImgctlError {
-  return new ImgctlError('invalid-package', `${file} contains no readable OVF descriptor`, {
-    facts: hint`see why with: ${imgctl('validate', file)}`,
-  });
+async function inspectFile({ signal, now }: Io, file: string, resolved: string, isTable: boolean) {
+  const { checkPackage } = await import('../../ovf/package.ts');
+  const checked = await checkPackage(resolved, { signal, now: now() });
+  const summary = { ...checked.summary, file };
+  const row = isTable ? describe(summary) : (snakeCase(summary) as Row);
+  if (summary.ovfVersion !== null) return { summary, rows: [row], error: undefined };
+  // A table has nothing to show of a file that is no package at all.
+  const rows = isTable && summary.files.length === 0 ? [] : [row];
+  const message = `${file} contains no readable OVF descriptor`;
+  const see = hint`see why with: ${imgctl('validate', file)}`;
+  return { summary, rows, error: new ImgctlError('invalid-package', message, { facts: see }) };
 }
 
 /** Names fields in snake case, as the service does. */

@@ -5,7 +5,7 @@ import { argument } from '../../cli/declare.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import type { Facts } from '../../facts.ts';
-import { fileError, requireNames, requireNoFolder } from './package-errors.ts';
+import { fileError, PROVIDE_FILE, requireNoFolder } from './package-errors.ts';
 
 export const FILES = argument('file', 'OVA files, or OVF files next to their disks', {
   required: true,
@@ -25,16 +25,19 @@ export class PackageBatch {
 
   /** @param nameOf how a file is named in the count [as given] */
   constructor(context: Context, files: readonly string[], nameOf = (file: string) => file) {
-    requireNames(files);
+    if (files.includes('')) {
+      const message = 'the name of a file must not be empty';
+      throw new ImgctlError('usage', message, { facts: PROVIDE_FILE });
+    }
     this.files = files;
     this.#context = context;
     this.#nameOf = nameOf;
   }
 
   /**
-   * Reads one file after the other, and yields what `read` returns. An error in it is reported when
-   * the caller has printed its rows. If the file cannot be read, or `read` throws invalid-package or
-   * usage, nothing is yielded, and that error is reported.
+   * Reads one file after the other, and yields what `read` returns. An error in it is reported
+   * when the caller has printed its rows. If the file cannot be read, or `read` throws
+   * invalid-package or usage, nothing is yielded, and that error is reported.
    */
   async *each<Found extends { readonly error: ImgctlError | undefined }>(
     read: (file: string, resolved: string) => Promise<Found>,
@@ -86,8 +89,8 @@ export class PackageBatch {
   }
 
   /**
-   * Returns the error that ends the command: of a single file, its own; of several, their count with
-   * the code of the first one. Undefined if none failed.
+   * Returns the error that ends the command: of a single file, its own; of several, their count
+   * with the code of the first one. Undefined if none failed.
    */
   error(counts: Counts): ImgctlError | undefined {
     const [first] = this.#failed();

@@ -8,13 +8,7 @@ import type { Finding } from '../../ovf/findings.ts';
 import type { PackageSummary } from '../../ovf/package.ts';
 import { counted } from '../../words.ts';
 
-const PROVIDE_FILE = 'provide an OVA file, or an OVF file with its disks in the same folder';
-
-/** @throws ImgctlError usage */
-export function requireNames(files: readonly string[]): void {
-  if (!files.includes('')) return;
-  throw new ImgctlError('usage', 'the name of a file must not be empty', { facts: PROVIDE_FILE });
-}
+export const PROVIDE_FILE = 'provide an OVA file, or an OVF file with its disks in the same folder';
 
 /** @throws ImgctlError invalid-package; the file system's error */
 export function requireNoFolder(file: string, resolved: string): void {

@@ -6,7 +6,7 @@ import type { Value } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import { BrokenPipeError } from '../../io.ts';
-import { column, namesOf, type Row } from '../../output/columns.ts';
+import { column, namesOf } from '../../output/columns.ts';
 import type { ReadPackage } from '../../ovf/package.ts';
 import { counted, describeRate } from '../../words.ts';
 import { describeSignature } from './inspect.ts';
@@ -74,9 +74,7 @@ async function run(context: Context, options: Options, files: readonly string[])
   const layout = layoutOf(context, isOne, output.isTable);
   const batch = new PackageBatch(context, files);
   context.tell({ kind: 'begin', isBrief: true });
-  const check = (file: string, resolved: string) =>
-    checkFile(context, file, resolved, layout, options.maxHardware);
-  return { output, rows: checkEach(context, batch, check) };
+  return { output, rows: checkEach(context, batch, layout, options.maxHardware) };
 }
 
 type Layout = 'rows' | 'first row' | 'lines';
@@ -95,39 +93,15 @@ function layoutOf({ io, quiet }: Context, isOne: boolean, isTable: boolean): Lay
   return quiet ? 'first row' : 'rows';
 }
 
-interface CheckedFile {
-  readonly rows: readonly Row[];
-  readonly error: ImgctlError | undefined;
-}
-
-/** Checks a package. Reports it if it is valid; if not, the batch reports the error. */
-async function checkFile(
-  context: Context,
-  file: string,
-  resolved: string,
-  layout: Layout,
-  maxHardware: number | undefined,
-): Promise<CheckedFile> {
-  const summary = await readWithProgress(context, file, resolved, maxHardware);
-  const { findings } = summary;
-  const rowCount = { rows: findings.length, 'first row': 1, lines: 0 }[layout];
-  const rows = findings.slice(0, rowCount).map((finding) => ({ file, ...finding }));
-  const inLines = layout === 'lines' ? findings : [];
-  const errors = errorsOf(summary);
-  if (errors.length > 0) return { rows, error: invalidPackage(file, errors, inLines) };
-  const message = `${file}: valid, ${describeProof(summary)}`;
-  const hasWarnings = findings.length > 0;
-  const details = detailsOf(inLines);
-  context.tell({ kind: 'success', message, elsewhere: message, hasWarnings, details });
-  return { rows, error: undefined };
-}
-
 /** Checks the packages one by one, and yields the rows of each. */
 async function* checkEach(
-  { tell }: Context,
+  context: Context,
   batch: PackageBatch,
-  check: (file: string, resolved: string) => Promise<CheckedFile>,
+  layout: Layout,
+  maxHardware: number | undefined,
 ): Rows {
+  const check = (file: string, resolved: string) =>
+    checkFile(context, file, resolved, layout, maxHardware);
   let valid = 0;
   /** What ended the checks, such as an interrupt: thrown after the rows so far are printed. */
   let stopped: unknown;
@@ -146,9 +120,31 @@ async function* checkEach(
     if (thrown instanceof BrokenPipeError) throw thrown;
     stopped = thrown;
   } finally {
-    await tell({ kind: 'end' });
+    await context.tell({ kind: 'end' });
   }
   return { error: stopped ?? batch.error({ valid }) };
+}
+
+/** Checks a package. Reports it if it is valid; if not, the batch reports the error. */
+async function checkFile(
+  context: Context,
+  file: string,
+  resolved: string,
+  layout: Layout,
+  maxHardware: number | undefined,
+) {
+  const summary = await readWithProgress(context, file, resolved, maxHardware);
+  const { findings } = summary;
+  const rowCount = { rows: findings.length, 'first row': 1, lines: 0 }[layout];
+  const rows = findings.slice(0, rowCount).map((finding) => ({ file, ...finding }));
+  const inLines = layout === 'lines' ? findings : [];
+  const errors = errorsOf(summary);
+  if (errors.length > 0) return { rows, error: invalidPackage(file, errors, inLines) };
+  const message = `${file}: valid, ${describeProof(summary)}`;
+  const hasWarnings = findings.length > 0;
+  const details = detailsOf(inLines);
+  context.tell({ kind: 'success', message, elsewhere: message, hasWarnings, details });
+  return { rows, error: undefined };
 }
 
 async function readWithProgress(

@@ -29,7 +29,7 @@ export function brokenPackages(
     const mayReplace = transfer.onConflict === 'replace';
     const isCertain = (file: PlannedFile) => transfer.visible.get(file.name)?.isCertain;
     const visible = files.filter((file) => {
-      // Without replace, a conflict has overwritten nothing: another push, or a folder, has the name.
+      // Without replace, a conflict has overwritten nothing: something else has the name.
       const isOfOthers = isConflict && !mayReplace && !isCertain(file);
       return transfer.visible.has(file.name) && !isOfOthers;
     });

@@ -82,34 +82,23 @@ interface Doubt {
 export function doubtsOf(changes: ImageChanges, request: SyncRequest, address: string): Doubt[] {
   const namesWith = (wanted: 'missing' | 'stale') =>
     [...changes].filter(([, change]) => change === wanted).map(([name]) => name);
-  const added = Array.isArray(request.added) ? namesOfImages(request.added) : [];
+  const reported = Array.isArray(request.added) ? namesOfImages(request.added) : [];
   const missing = namesWith('missing');
-  const lost = missing.filter((name) => !added.includes(name));
-  const late = missing.filter((name) => added.includes(name));
-  const stale = namesWith('stale');
-  const doubts = [
-    {
-      kind: 'lost',
-      what: `your list has no ${lost.length === 1 ? 'image' : 'images'} named`,
-      names: lost,
-      hint: hint`see what the sync reported: ${imgctl('sync-status', `${request.id}`)}`,
-    },
-    {
-      kind: 'late',
-      what: 'added, but not in your list yet:',
-      names: late,
-      hint: hint`list them later with: ${imgctl('my-images')}`,
-    },
-    {
-      kind: 'stale',
-      what: `unchanged after the upload to ${address}:`,
-      names: stale,
-      hint: hint`check that the service reads this storage`,
-    },
-  ] as const;
-  return doubts
-    .filter(({ names }) => names.length > 0)
-    .map(({ kind, what, names, hint }) => ({ kind, message: `${what} ${names.join(', ')}`, hint }));
+  const lost = missing.filter((name) => !reported.includes(name));
+  const added = missing.filter((name) => reported.includes(name));
+  const doubt = (kind: Doubt['kind'], names: readonly string[], what: string, hint: Facts) =>
+    names.length > 0 ? [{ kind, message: `${what} ${names.join(', ')}`, hint }] : [];
+  const lack = `your list has no ${lost.length === 1 ? 'image' : 'images'} named`;
+  const see = hint`see what the sync reported: ${imgctl('sync-status', `${request.id}`)}`;
+  const late = 'added, but not in your list yet:';
+  const later = hint`list them later with: ${imgctl('my-images')}`;
+  const unchanged = `unchanged after the upload to ${address}:`;
+  const check = hint`check that the service reads this storage`;
+  return [
+    ...doubt('lost', lost, lack, see),
+    ...doubt('late', added, late, later),
+    ...doubt('stale', namesWith('stale'), unchanged, check),
+  ];
 }
 
 /**

@@ -85,9 +85,9 @@ async function afterOthers(
   patience: number,
   action: (assertHeld: AssertHeld) => Promise<Result>,
 ): Promise<Result> {
-  tell({ kind: 'begin' });
   const started = io.elapsed();
   const onWait = () => {
+    tell({ kind: 'begin' });
     const text = `waiting for another push to ${address}`;
     const describe = () => `${text} for ${describeDuration(io.elapsed() - started)}`;
     tell({ kind: 'progress', text, describe });

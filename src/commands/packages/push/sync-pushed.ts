@@ -6,7 +6,7 @@ import { errorReason, ImgctlError } from '../../../errors.ts';
 import type { Row } from '../../../output/columns.ts';
 import type { PlannedPackage } from '../../../upload/plan.ts';
 import { follow } from '../sync/follow.ts';
-import { describeProblems, failureOf, hasErrorOf, reportProblems } from '../sync/problems.ts';
+import { describeProblems, failureOf, reportProblems } from '../sync/problems.ts';
 import { submit, submittedResult, wasSubmitted } from '../sync/sync.ts';
 import { doubtsOf, imageChanges, judge, summaryOf } from './image-changes.ts';
 import { needsSync, reportUnsynced, wasSkipped, withoutSkipped } from './needs-sync.ts';
@@ -75,7 +75,7 @@ async function syncedResult(push: Push, complete: Packages, request: SyncRequest
   const { context, options, output, before, mark, transfer } = push;
   const { strict = false } = options;
   const synced = withoutSkipped(complete);
-  const files = synced.flatMap((each) => each.files.map(({ name }) => name));
+  const files = fileNames(synced);
   reportProblems(context, request, { files, strict });
   const failure = failureOf(request, { files, strict });
   if (request.state === 'failed') return { error: failure };
@@ -105,6 +105,10 @@ async function rememberSync({ context, options }: Push, write: () => Promise<voi
   });
 }
 
+function fileNames(packages: Packages): string[] {
+  return packages.flatMap(({ files }) => files.map(({ name }) => name));
+}
+
 function imagesOf(packages: Packages, images: readonly Row[]): readonly Row[] {
   const names = packages.map(({ name }) => name);
   return images.filter(({ name }) => names.includes(String(name)));
@@ -122,8 +126,8 @@ async function listWhenDone(
 ): Promise<readonly Row[]> {
   const { io, tell } = context;
   const { client } = await context.session();
-  // What an error is about will not change.
-  const awaited = packages.filter(({ files }) => !hasErrorOf(request, files));
+  // An image that an error is about will not change.
+  const awaited = packages.filter((each) => !failureOf(request, { files: fileNames([each]) }));
   const isDone = (images: readonly Row[]) => {
     const changes = [...imageChanges(awaited, before, images).values()];
     return !changes.includes('missing') && !changes.includes('stale');

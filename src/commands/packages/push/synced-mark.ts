@@ -9,12 +9,14 @@ import { keyedFile } from '../../../files/paths.ts';
 const NAME = 'synced';
 const MARKS = new RegExp(`^${NAME}\\.[0-9a-f]{16}\\.json$`);
 
+const whole = (key: readonly string[]) => `${JSON.stringify(key)}\n`;
+/** What the file holds between the submit of a sync and its success. */
+const pending = (key: readonly string[]) => `${JSON.stringify({ pending: key })}\n`;
+
 export class SyncedMark {
   readonly #directory: string | undefined;
   readonly #file: string | undefined;
-  readonly #whole: string;
-  /** What the file holds between the submit of a sync and its success. */
-  readonly #pending: string;
+  readonly #key: readonly string[];
   readonly #uid: number | undefined;
 
   /**
@@ -24,13 +26,12 @@ export class SyncedMark {
   constructor(directory: string | undefined, key: readonly string[], uid: number | undefined) {
     this.#directory = directory;
     this.#file = directory && keyedFile(directory, NAME, key);
-    this.#whole = `${JSON.stringify(key)}\n`;
-    this.#pending = `${JSON.stringify({ pending: key })}\n`;
+    this.#key = key;
     this.#uid = uid;
   }
 
   isThere(): boolean {
-    return this.#holds(this.#whole);
+    return this.#holds(whole(this.#key));
   }
 
   #holds(text: string): boolean {
@@ -62,13 +63,13 @@ export class SyncedMark {
   /** Writes a pending mark before a submit. @throws an error with the reason */
   async begin(assertHeld: AssertHeld): Promise<void> {
     if (this.#file === undefined) throw new Error('no home directory');
-    await replaceFile(this.#file, this.#pending, { assertHeld });
+    await replaceFile(this.#file, pending(this.#key), { assertHeld });
   }
 
   /** Makes a pending mark whole after a sync without errors. @throws an error with the reason */
   async complete(assertHeld: AssertHeld): Promise<void> {
     // Otherwise, a push to another address of the storage made a file visible meanwhile.
-    if (this.#file !== undefined && this.#holds(this.#pending))
-      await replaceFile(this.#file, this.#whole, { assertHeld });
+    if (this.#file !== undefined && this.#holds(pending(this.#key)))
+      await replaceFile(this.#file, whole(this.#key), { assertHeld });
   }
 }

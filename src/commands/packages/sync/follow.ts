@@ -38,7 +38,7 @@ export const POLL_OPTIONS = [
 
 /**
  * Checks the status until the request finishes, and remembers it at the end of the wait.
- * @param age milliseconds since the service accepted or showed it; undefined if the history lacks it
+ * @param age milliseconds since the service accepted or showed it; undefined if not in the history
  * @throws ImgctlError still-waiting, interrupted or a lasting failure, with the command to go on
  */
 export async function follow(

@@ -90,16 +90,6 @@ export function describeState(state: unknown, _now: number, row: Row): unknown {
   return state === 'succeeded' && problems ? `${state} with ${problems}` : state;
 }
 
-/** True if an error names one of the files. */
-export function hasErrorOf({ errors }: SyncRequest, files: readonly { name: string }[]): boolean {
-  return (
-    byFile(
-      errors,
-      files.map(({ name }) => name),
-    ).own.length > 0
-  );
-}
-
 /** Divides texts into those that name one of the files, and the others. */
 function byFile(texts: readonly string[] | null, files: readonly string[] | undefined) {
   const names = files?.map(wholeName);

@@ -93,9 +93,7 @@ async function submitAndWait(context: Context, options: Parsed<typeof OPTIONS>):
   return { ...result, done: wasSubmitted(id) };
 }
 
-interface Submitted extends SubmittedSync {
-  readonly id: SyncId;
-}
+type Submitted = SubmittedSync & { readonly id: SyncId };
 
 /** Submits a sync and remembers it. @throws ImgctlError bad-answer: its id is unknown */
 export async function submit(context: Context): Promise<Submitted> {
