@@ -49,7 +49,7 @@ export function pageOrRefusal(page: Promise<ImagePage>): Promise<ImagePage | Img
   });
 }
 
-/** True for a refusal that may be over at the next request: 502 to 504. */
+/** True for a refusal that may be over at the next request, such as 503. */
 export function isOutage(refusal: unknown): boolean {
   return refusal instanceof ImgctlError && refusal.status !== undefined && refusal.status > 501;
 }

@@ -100,6 +100,7 @@ class Segments {
     // An empty page that says that there are images leads nowhere.
     if (lowest === undefined) throw new NotByIdError('the service does not filter by id');
     if (lowest !== END_OF_LIST) this.#learn(ids, segment.bound, lowest);
+    // Of 609 ... 520, those from 580 on were taken with the page before.
     const repeated = ids.filter((id) => id >= this.#takenDownTo).length;
     const takenDownTo = Math.min(this.#takenDownTo, lowest);
     this.#takenDownTo = takenDownTo;
@@ -116,6 +117,7 @@ class Segments {
   requestAhead(images: number): void {
     const ahead = [...this.#ahead];
     const [next] = ahead;
+    // 649 ... 610 is left in front of 609 ... 520.
     const hasGap = next !== undefined && next.bound < this.#takenDownTo;
     if (hasGap) ahead.unshift(this.#request(this.#takenDownTo, next.bound));
     const most = Math.min(this.#parallel, Math.ceil(images / this.#density.pageSize));

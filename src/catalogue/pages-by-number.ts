@@ -65,10 +65,10 @@ async function readOnce(readPage: (number: number) => Promise<ImagePage>) {
     requireRoom(bytes);
     const { size } = images;
     for (const image of page.images) addImage(images, image);
-    // A service may repeat its pages without an end, or have more pages than it announces.
-    const repeats = images.size === size;
-    const isLast = number >= page.pages && !page.hasNext;
-    if (repeats || isLast) break;
+    const hasNews = images.size > size;
+    // A service may have more pages than it announces, or repeat its pages without an end.
+    const mayHaveNext = number < page.pages || page.hasNext;
+    if (!mayHaveNext || !hasNews) break;
   }
   if (images.size >= announced) return { images, fault: undefined };
   return { images, fault: `the service announced ${announced} images but sent ${images.size}` };

@@ -43,10 +43,11 @@ interface SureList {
  *
  * What follows the page with a filter:
  *
- *     it is refused, or may lose images   the page with the next filter, at last without one
- *     it is not enough                    all pages, as another filter likely leaves more images
- *     it is enough, but unneeded          the page without a filter, which has all images
- *     it is enough                        nothing
+ *     the service refuses it       the page with the next filter, at last without one
+ *     it is not enough             all pages, as another filter is likely to leave more images
+ *     its filter is unneeded       the page without a filter, which has all images
+ *     its filter may lose images   the page with the next filter, at last without one
+ *     otherwise                    nothing: it has the list
  */
 export async function findSurePage(
   { firstPages, like }: Service,
