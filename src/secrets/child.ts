@@ -38,10 +38,15 @@ export interface ChildResult {
 }
 
 /**
- * Runs a program to its end. It gets a process group of its own, which is killed as a whole if it
- * takes too long or at an interrupt: children that go on would hold the pipes of imgctl. It has no
- * terminal, so it cannot prompt there.
- * @throws only the reason of an interrupt
+ * Runs a program until the first of these:
+ *
+ *     it exits, and its pipes are closed or a second has passed    its exit code
+ *     `limitAfterLine` has passed after its first line             no failure
+ *     `limit` has passed without that, or it cannot be started     a failure
+ *     an interrupt                                                 its reason is thrown
+ *
+ * The program gets a process group of its own, which is killed as a whole: children that go on would
+ * hold the pipes of imgctl. It has no terminal, so it cannot prompt there.
  */
 export async function runChild(io: Io, options: ChildOptions): Promise<ChildResult> {
   const { command, args = [], input, limit = TIME_LIMIT } = options;

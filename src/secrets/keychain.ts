@@ -162,7 +162,8 @@ export function openPasswordStore(io: Io, location: string, limit?: number) {
     const said = (isHelper && stdout.trim()) || stderr.trim();
     const [line = ''] = said.split('\n');
     const secret = input.trim().split(' ').at(-1) || input;
-    if (said.includes('{') || input.includes(line) || (secret && line.includes(secret))) return '';
+    const repeatsInput = input.includes(line) || (secret !== '' && line.includes(secret));
+    if (said.includes('{') || repeatsInput) return '';
     return `: ${shorten(line.replace(`${name}: `, ''), MAX_REASON)}`;
   }
 
@@ -173,7 +174,8 @@ export function openPasswordStore(io: Io, location: string, limit?: number) {
 
   /** Removes the password of a base URL from a helper, or those of the profile from a keychain. */
   async function remove(account: Account): Promise<void> {
-    for (let count = 0; count < (isHelper ? 1 : MAX_REMOVALS); count += 1) {
+    const maxRemovals = isHelper ? 1 : MAX_REMOVALS;
+    for (let count = 0; count < maxRemovals; count += 1) {
       if (program.isNotFound(await call(program.remove(account)))) return;
     }
   }

@@ -41,15 +41,16 @@ export function findSecret(
   const [variable, , setting]: readonly [string, string, CommandKey?] = SECRETS[name];
   const fileVariable = `${variable}_FILE`;
   const { [variable]: value, [fileVariable]: file } = io.env;
-  const given = name === 'password' ? settings.find('password-file') : undefined;
+  const passwordFile = name === 'password' ? settings.find('password-file') : undefined;
   const command = setting && settings.find(setting);
   const sourceAt = (layer: string): SecretSource | undefined => {
-    if (layer === 'variable' && value) return variableSource(variable, value);
-    if (given?.layer === layer) {
-      const origin = layer === 'variable' ? given.origin : 'password-file';
+    const isVariable = layer === 'variable';
+    if (isVariable && value) return variableSource(variable, value);
+    if (passwordFile?.layer === layer) {
+      const origin = isVariable ? passwordFile.origin : 'password-file';
       return fileSource(io, settings.get('password-file') ?? '', origin);
     }
-    if (layer === 'variable' && file) return fileSource(io, file, fileVariable);
+    if (isVariable && file) return fileSource(io, file, fileVariable);
     return setting && command?.layer === layer ? commandSource(settings, io, setting) : undefined;
   };
   for (const layer of ['option', 'variable', 'profile']) {
