@@ -1,7 +1,7 @@
 // Orders what a run writes: data on stdout, notices on stderr, and a progress line between them.
 
 import { asImgctlError } from './errors.ts';
-import type { Facts } from './facts.ts';
+import type { Advice } from './facts.ts';
 import { type Io, type Sink, withWrite } from './io.ts';
 import {
   clean,
@@ -27,7 +27,7 @@ export interface ConsoleStyle {
   readonly quiet: boolean;
   readonly errorFormat: Pick<ErrorFormat, 'json' | 'debug'>;
   /** Returns the hint as this run prints it. */
-  hintOf(facts: string | Facts): string;
+  hintOf(facts: Advice): string;
   readonly errorTerminal: Terminal;
   /** Receives errors and notices as values, besides stderr. */
   readonly receive?: ((message: Message) => void) | undefined;
@@ -73,22 +73,31 @@ export class Console {
 
   /** Shows what long work reports. @returns for `end`, when the line is erased */
   readonly tell = (report: RunReport): Promise<void> | void => {
-    const { kind } = report;
-    if (kind === 'begin') this.startProgress(!report.isBrief);
-    else if (kind === 'progress') this.#progress?.update(report.text, report.describe);
-    else if (kind === 'end') return this.#progress?.stop();
-    else if (kind === 'success') this.success(report.message, report.elsewhere, report);
-    else if (kind === 'warning') this.warn(report.message, report.hint, report.isPart);
-    else if (kind === 'note') this.note(report.message, report.hint);
-    else if (report.isPart) this.#partFailure(report);
-    else this.#failure(report);
+    switch (report.kind) {
+      case 'begin':
+        this.startProgress(!report.isBrief);
+        return;
+      case 'progress':
+        this.#progress?.update(report.text, report.describe);
+        return;
+      case 'end':
+        return this.#progress?.stop();
+      case 'success':
+        return this.success(report.message, report.elsewhere, report);
+      case 'warning':
+        return this.warn(report.message, report.hint, report.isPart);
+      case 'failure':
+        return report.isPart ? this.#partFailure(report) : this.#failure(report);
+      case 'note':
+        return this.note(report.message, report.hint);
+    }
   };
 
   /**
    * Something is wrong, but the command continues. The same warning is shown once.
    * @param isPart begins with a mark if stderr is a terminal, as `success` does
    */
-  readonly warn = (message: string, hint?: string | Facts, isPart = false): void => {
+  readonly warn = (message: string, hint?: Advice, isPart = false): void => {
     if (this.#warnings.has(message)) return;
     this.#warnings.add(message);
     const hasMark = isPart && this.marksParts;
@@ -104,18 +113,17 @@ export class Console {
     );
   }
 
-  /** A hint is not repeated. */
+  /** On a terminal the first hint is left to the end; elsewhere a hint is not said twice in a row. */
   #partFailure({ hint: facts, details, ...failure }: Notice): void {
-    const mark = this.#style.errorTerminal.unicode ? '✗' : 'failed:';
     const hint = facts && this.#style.hintOf(facts);
+    if (this.marksParts) this.#partHint ??= hint;
+    const news = hint === this.#partHint ? undefined : hint;
     if (this.marksParts) {
-      this.#partHint ??= hint;
-      const shown = hint === this.#partHint ? undefined : hint;
-      this.#failure({ ...failure, details: details?.map(shortDigests), hint: shown }, mark);
+      const mark = this.#style.errorTerminal.unicode ? '✗' : 'failed:';
+      this.#failure({ ...failure, details: details?.map(shortDigests), hint: news }, mark);
     } else {
-      const shown = hint === this.#partHint ? undefined : hint;
       this.#partHint = hint;
-      this.#failure({ ...failure, details, hint: shown });
+      this.#failure({ ...failure, details, hint: news });
     }
   }
 
@@ -135,12 +143,12 @@ export class Console {
   };
 
   /** Reports what was done or is waited for, unless -q is set. */
-  readonly report = (message: string, hint?: string | Facts): void => {
+  readonly report = (message: string, hint?: Advice): void => {
     if (!this.#style.quiet) this.#notice('note', { message, hint });
   };
 
   /** Says that nothing was found, or what to do next: on a terminal only, as cron mails output. */
-  readonly note = (message: string, hint?: string | Facts): void => {
+  readonly note = (message: string, hint?: Advice): void => {
     if (this.#io.stderr.isTTY) this.report(message, hint);
   };
 

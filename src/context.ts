@@ -1,6 +1,7 @@
 // One run of the program: what every command receives.
 
 import { version } from '../package.json';
+import type { ClientEvent } from './api/auth.ts';
 import { describeEvent } from './api/trace.ts';
 import { incompatible } from './choices.ts';
 import { hintText } from './cli/hints.ts';
@@ -15,7 +16,7 @@ import {
 } from './config/settings.ts';
 import { Console, type ConsoleStyle, type Redaction } from './console.ts';
 import { attempt, tryOr } from './errors.ts';
-import { type Facts, setting } from './facts.ts';
+import { type Advice, setting } from './facts.ts';
 import type { Io } from './io.ts';
 import type { Column } from './output/columns.ts';
 import { FORMATS, type Format } from './output/formats.ts';
@@ -101,7 +102,7 @@ export class Context implements ConsoleStyle {
     return settle(NO_CONFIG, io.env, profile, given);
   }
 
-  hintOf(facts: string | Facts): string {
+  hintOf(facts: Advice): string {
     return hintText(facts, () => this.#hintSettings());
   }
 
@@ -202,30 +203,19 @@ export class Context implements ConsoleStyle {
   /** Until then, a line on stderr says why the run waits. */
   #reportedUntil = 0;
 
-  readonly onEvent: NonNullable<SessionOptions['onEvent']> = (event) => {
+  readonly onEvent = (event: ClientEvent): void => {
     if (this.debug) this.console.trace(describeEvent(event));
     if (event.kind === 'waiting') {
       const { method, url, milliseconds } = event;
       const time = describeDuration(milliseconds);
-      return this.console.stalled(`waiting for ${url.host}: ${method} ${url.pathname} (${time})`);
+      this.console.stalled(`waiting for ${url.host}: ${method} ${url.pathname} (${time})`);
     }
-    if (event.kind !== 'retry' && event.kind !== 'limit') return;
-    const { asked, url } = event;
-    const wait = event.kind === 'retry' ? event.wait : asked;
+    const reason = waitReason(event);
     const time = this.io.elapsed();
     // Requests that run at the same time wait for the same reason.
-    if (time < this.#reportedUntil) return;
-    const outage = event.kind === 'retry' ? event.outage : undefined;
-    if (asked >= MIN_REPORTED_WAIT) {
-      this.console.waiting(`${url.host} asks to wait ${describeDuration(asked)}`);
-    } else if (outage && wait >= MIN_REPORTED_OUTAGE) {
-      this.console.waiting(`${url.host} ${outage}; retrying in ${describeDuration(wait)}`);
-    } else if (event.kind === 'limit' && event.refusedFor >= MIN_REPORTED_WAIT) {
-      this.console.waiting(`${url.host} limits requests; retrying for up to a minute`);
-      this.#reportedUntil = time + 60_000;
-      return;
-    } else return;
-    this.#reportedUntil = time + wait;
+    if (reason === undefined || time < this.#reportedUntil) return;
+    this.console.waiting(reason.text);
+    this.#reportedUntil = time + reason.milliseconds;
   };
 
   readonly #closers: (() => Promise<void>)[] = [];
@@ -234,4 +224,28 @@ export class Context implements ConsoleStyle {
     for (const closer of this.#closers.reverse()) await closer();
     await this.console.flush();
   }
+}
+
+/** Why a run waits, and for how long. */
+interface WaitReason {
+  readonly text: string;
+  readonly milliseconds: number;
+}
+
+/** Returns undefined if the wait is not worth a line. */
+function waitReason(event: ClientEvent): WaitReason | undefined {
+  if (event.kind !== 'retry' && event.kind !== 'limit') return undefined;
+  const { asked, url } = event;
+  const wait = event.kind === 'retry' ? event.wait : asked;
+  if (asked >= MIN_REPORTED_WAIT) {
+    return { text: `${url.host} asks to wait ${describeDuration(asked)}`, milliseconds: wait };
+  }
+  if (event.kind === 'limit') {
+    if (event.refusedFor < MIN_REPORTED_WAIT) return undefined;
+    const text = `${url.host} limits requests; retrying for up to a minute`;
+    return { text, milliseconds: 60_000 };
+  }
+  if (!event.outage || wait < MIN_REPORTED_OUTAGE) return undefined;
+  const text = `${url.host} ${event.outage}; retrying in ${describeDuration(wait)}`;
+  return { text, milliseconds: wait };
 }

@@ -2,7 +2,7 @@
 
 import path from 'node:path';
 import { getSystemErrorMap } from 'node:util';
-import { advice, type Facts } from './facts.ts';
+import { type Advice, advice, type Facts } from './facts.ts';
 import { shellQuote } from './words.ts';
 
 /** Every kind of failure and the exit code it ends the process with. */
@@ -54,7 +54,7 @@ export type ErrorCode = keyof typeof EXIT_CODES;
 
 export interface ErrorDetails {
   /** What the program makes a hint of; a text is advice. */
-  readonly facts?: string | Facts | undefined;
+  readonly facts?: Advice | undefined;
   /** Lines to choose from or to check, such as the images that match. */
   readonly details?: readonly string[] | undefined;
   readonly status?: number | undefined;
@@ -91,7 +91,7 @@ export class ImgctlError extends Error {
   with(changes: {
     code?: ErrorCode;
     message?: string;
-    facts?: string | Facts | undefined;
+    facts?: Advice | undefined;
     retryAfter?: number | undefined;
   }): this {
     const copy = new Error(this.message, { cause: this.cause });
@@ -103,7 +103,7 @@ export class ImgctlError extends Error {
   }
 }
 
-function factsOf(facts: string | Facts | undefined): Facts | undefined {
+function factsOf(facts: Advice | undefined): Facts | undefined {
   return typeof facts === 'string' ? advice(facts) : facts;
 }
 

@@ -2,7 +2,7 @@
 
 import { stripVTControlCharacters } from 'node:util';
 import type { ErrorCode, ErrorDetails, ImgctlError } from '../errors.ts';
-import type { Facts } from '../facts.ts';
+import type { Advice } from '../facts.ts';
 import type { Redaction } from './redaction.ts';
 import type { Style } from './style.ts';
 import { printable, wrapWords } from './text.ts';
@@ -17,7 +17,7 @@ export interface ErrorFormat {
   /** Colours of text; JSON has none. */
   readonly style: Style;
   /** Returns the hint that facts stand for. */
-  readonly hintOf: (facts: string | Facts) => string;
+  readonly hintOf: (facts: Advice) => string;
   /** Cells per line of a terminal. */
   readonly width: number | undefined;
 }
@@ -26,7 +26,7 @@ export type NoticeKind = 'warning' | 'note' | 'debug';
 
 export interface Notice extends Pick<ErrorDetails, 'details'> {
   readonly message: string;
-  readonly hint?: string | Facts | undefined;
+  readonly hint?: Advice | undefined;
   /** The code of an error that does not end the run; only JSON has it. */
   readonly code?: ErrorCode | undefined;
 }
