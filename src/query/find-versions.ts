@@ -44,7 +44,13 @@ const LETTER_BEFORE = `(?<!${LETTER_OR_DIGIT}|\\.)${LETTER}`;
 /** The U3 and c of 7.0U3c, the sp2 of 12sp2, but nothing of 7.0abc. */
 const LETTERS_WITHIN = `(?:${VERSION_WORD}|${LETTER})(?!${LETTER})\\d*`;
 
-/** v1.2, 7.0U3c, SP5, rc.1 */
+/**
+ * A token is
+ *
+ *     7 .0 U3 c    digits, behind them dots with digits, and letters with digits or without
+ *     v 12         a letter and digits, with the same behind them
+ *     rc. 1        a word and digits, with the same behind them
+ */
 const TOKEN = `(?:${WORD_BEFORE}|${LETTER_BEFORE})?(?<!\\d)\\d+(?:\\.\\d+|${LETTERS_WITHIN})*`;
 
 /** What isHash decides about. Not digits alone: many names have dates. */

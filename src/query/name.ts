@@ -56,8 +56,8 @@ export class Name {
   }
 
   /**
-   * Adds a token: v12 and 2, which are behind words, in a new place; SP05, which begins with letters,
-   * to the version v12; 2024 as the next version of that place.
+   * Adds a token: v12 and 2, which are behind words, in a new place; SP05, which begins with
+   * letters, to the version v12; 2024 as the next version of that place.
    * @param before what is between this token and the one before
    */
   #add(before: string, token: VersionToken): void {
@@ -95,9 +95,9 @@ export class Name {
   }
 
   /**
-   * Returns the position of the first token that is meant, as a text: place, version, and the letters
-   * of a token that is not the first one of its version. v12 is at 0.0, SP05 at 0.0sp, 2024 at 0.1,
-   * 2 at 1.0.
+   * Returns the position of the first token that is meant, as a text: place, version, and the
+   * letters of a token that is not the first one of its version. v12 is at 0.0, SP05 at 0.0sp, 2024
+   * at 0.1, 2 at 1.0.
    */
   positionOf(isMeant: (token: VersionToken) => boolean): string | undefined {
     for (const [placeIndex, place] of this.#places.entries()) {

@@ -25,9 +25,7 @@ export interface SortKey {
   readonly direction: (typeof DIRECTIONS)[number];
 }
 
-export interface FieldSort extends SortKey {
-  readonly field: Field;
-}
+export type FieldSort = SortKey & { readonly field: Field };
 
 /** The order of lists that nobody sorts. Only the id tells all images apart. */
 export const BY_ID: FieldSort = { field: 'id', direction: 'desc' };

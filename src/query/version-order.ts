@@ -70,6 +70,7 @@ export function isGuess(left: ComparedPlaces, right: ComparedPlaces): boolean {
 interface Side {
   /** u; an empty text if the name has no part there */
   readonly part: string;
+  /** PRE_RELEASE, ABSENT_OR_HASH, LETTERS or NUMBER */
   readonly kind: number;
   /** True if the part is the first one of its place. */
   readonly beginsPlace: boolean;
@@ -114,8 +115,7 @@ function hasDate({ part, partsAfter, versionsAfter }: Side): boolean {
  * not for 7.0U3 and 7.0.0U1, as .0 can be omitted.
  */
 function hasOneMoreNumber(older: Side, newer: Side): boolean {
-  const isWithinPlace = !newer.beginsPlace;
-  return isWithinPlace && newer.part !== '0' && newer.partsAfter.includes(older.part);
+  return !newer.beginsPlace && newer.part !== '0' && newer.partsAfter.includes(older.part);
 }
 
 interface Guess {

@@ -75,23 +75,24 @@ function piecesOf(text: string): string[] {
  */
 function wordPattern(word: string, flags: string): RegExp {
   const parts = word.match(/\d+|[._ -]+|[^\d._ -]+/gu) ?? [];
-  const sources = parts.map((part, at) => {
-    const [before = '', after = ''] = [parts[at - 1], parts[at + 1]];
+  const sources = parts.map((part, index) => {
+    const [before = '', after = ''] = [parts[index - 1], parts[index + 1]];
     if (/^[._ -]/.test(part)) return areLetterAndDigit(before, after) ? '[._ -]?' : '[._ -]';
     const gap = areLetterAndDigit(before, part) ? '[._ -]?' : '';
-    if (/^\d/.test(part)) return `${gap}(?<!\\d)0*${withoutZeros(part)}(?!\\d)`;
+    if (DIGIT.test(part)) return `${gap}(?<!\\d)0*${withoutZeros(part)}(?!\\d)`;
     return gap + part.replace(/[$()*+?[\\\]^{|}]/g, '\\$&');
   });
   const level = /(?:amd64|x86[_-]?64)$/.test(word) ? `(?!${LEVEL})` : '';
   return new RegExp(sources.join('') + level, flags);
 }
 
-/** True for the parts y and 8, in any order, of which neither is empty or a separator. */
+/** True for the parts y and 8, in any order. */
 function areLetterAndDigit(one: string, other: string): boolean {
-  const [isDigit, isOtherDigit] = [/^\d/.test(one), /^\d/.test(other)];
-  const isLetter = (part: string) => /^[^\d._ -]/.test(part);
-  return (isDigit && isLetter(other)) || (isOtherDigit && isLetter(one));
+  return (LETTER.test(one) && DIGIT.test(other)) || (DIGIT.test(one) && LETTER.test(other));
 }
+
+const DIGIT = /^\d/;
+const LETTER = /^[^\d._ -]/;
 
 function withoutZeros(digits: string): string {
   return digits.replace(/^0+(?=\d)/, '');
