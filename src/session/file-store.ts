@@ -43,7 +43,6 @@ export class FileStore implements TokenStore, MutexStore {
   readonly #refusalFile: string | undefined;
   readonly #account: Account;
   readonly #io: Io;
-  readonly #uid: number | undefined;
   readonly #trustsOthers: boolean;
   readonly #warn: (message: string, facts?: Facts) => void;
   /** True after a warning that a token or limit could not be written. */
@@ -63,7 +62,6 @@ export class FileStore implements TokenStore, MutexStore {
     }
     this.#account = account;
     this.#io = io;
-    this.#uid = io.system.uid;
     // Whoever sets it trusts that folder, such as a shared volume that maps all users to one.
     this.#trustsOthers = Boolean(io.env.IMGCTL_CONFIG_DIR);
     this.#warn = warn;
@@ -149,12 +147,13 @@ export class FileStore implements TokenStore, MutexStore {
   #readRecord(file: string | undefined): JsonObject | undefined {
     if (file === undefined) return undefined;
     this.#tighten(path.dirname(file));
+    const { uid } = this.#io.system;
     try {
-      const check = ({ uid }: fs.Stats) => {
-        const isOwn = this.#uid === undefined || uid === this.#uid;
+      const checkOwner = (stat: fs.Stats) => {
+        const isOwn = uid === undefined || stat.uid === uid;
         if (!isOwn && !this.#trustsOthers) throw new Error('it belongs to another user');
       };
-      return readJsonFile(file, check, this.#uid);
+      return readJsonFile(file, checkOwner, uid);
     } catch (error) {
       const message = `cannot read ${file}: ${errorReason(error)}; the file is ignored`;
       this.#warn(message, permissionAdvice(error, file));
@@ -191,7 +190,7 @@ export class FileStore implements TokenStore, MutexStore {
   #tighten(folder: string): void {
     tryOr(() => {
       const stat = fs.lstatSync(folder);
-      const isOwn = stat.isDirectory() && stat.uid === this.#uid;
+      const isOwn = stat.isDirectory() && stat.uid === this.#io.system.uid;
       if (isOwn && (stat.mode & 0o077) !== 0) fs.chmodSync(folder, 0o700);
     }, undefined);
   }

@@ -82,15 +82,16 @@ async function runOnce<Result>(
   store: MutexStore,
   earlier: Refusal | undefined,
 ): Promise<Result> {
-  const mutex = await store.acquire(reuse);
-  if ('found' in mutex) return mutex.found;
+  const acquired = await store.acquire(reuse);
+  if ('found' in acquired) return acquired.found;
   try {
     const found = await reuse();
     if (found !== undefined) return found;
     const last = await store.readRefusal();
-    return await run(mutex, last?.id === earlier?.id ? undefined : last);
+    const isNew = last?.id !== earlier?.id;
+    return await run(acquired, isNew ? last : undefined);
   } finally {
-    await mutex.release();
+    await acquired.release();
   }
 }
 

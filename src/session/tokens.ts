@@ -171,6 +171,7 @@ export class Tokens implements TokenSource {
     const passwordSource = { read: async () => password, factsIfRefused };
     const credentials = { username, passwordSource, ignoreLimit };
     const { issued, shared } = await this.#limit.runWithin({
+      // No token of another process replaces the one that the login asks for.
       reuse: async () => undefined,
       run: (mutex, refusal) => this.#request(credentials, mutex, refusal),
     });

@@ -130,10 +130,10 @@ describe('a token request', () => {
     facts: { kind: 'advice', text: expect.stringContaining('for access to its API') },
   };
   it.each([
-    ['wrong password shares it', 'old', WRONG, wrong, 1],
-    ['wrong password is sent with another one', 'older', WRONG, wrong, 2],
-    ['account without access shares it', 'old', errorResponse(403, 'no access'), denied, 1],
-  ] as const)('that waited for the refusal of a %s', async (...row) => {
+    ['a wrong password shares it', 'old', WRONG, wrong, 1],
+    ['a wrong password is sent with another one', 'older', WRONG, wrong, 2],
+    ['an account without access shares it', 'old', errorResponse(403, 'no access'), denied, 1],
+  ] as const)('that waited for the refusal of %s', async (...row) => {
     const [, other, refused, reason, count] = row;
     const directory = temporaryDirectory();
     let isWaiting = () => {};
