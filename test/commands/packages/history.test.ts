@@ -4,9 +4,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
+  entriesOf,
   type HistoryEntry,
-  readEntriesOf,
-  remember,
+  storeEntry,
 } from '../../../src/commands/packages/sync/history.ts';
 import { fakeIo, impatientIo, temporaryDirectory } from '../../support/io.ts';
 
@@ -18,7 +18,7 @@ function entry(id: number | string, changes: Partial<HistoryEntry> = {}): Histor
   return { profile: 'a', base_url: BASE_URL, id, ...times, status: null, ...changes };
 }
 
-const ids = (directory: string) => readEntriesOf(directory, 'a', BASE_URL).map(({ id }) => id);
+const ids = (directory: string) => entriesOf(directory, 'a', BASE_URL).map(({ id }) => id);
 
 describe('the sync history', () => {
   it('returns the requests of one profile and service, oldest first, with their last status', async () => {
@@ -27,22 +27,22 @@ describe('the sync history', () => {
     // The id may have another type.
     const later = entry('2', { status: 'PROCESSED', submitted_on: '2030-01-01T00:00:00Z' });
     for (const one of [entry(2), entry(1), ...others])
-      await remember(directory, fakeIo(), 'submitted', one);
+      await storeEntry(directory, fakeIo(), 'submitted', one);
     // One that is not in the history was submitted elsewhere.
-    for (const one of [later, entry(5)]) await remember(directory, fakeIo(), 'checked', one);
+    for (const one of [later, entry(5)]) await storeEntry(directory, fakeIo(), 'checked', one);
     const expected = [entry(2, { status: 'PROCESSED' }), entry(1)];
-    expect(readEntriesOf(directory, 'a', BASE_URL)).toEqual(expected);
+    expect(entriesOf(directory, 'a', BASE_URL)).toEqual(expected);
   });
 
   it('replaces an older request with the id of a new one, which is the last', async () => {
     const directory = temporaryDirectory();
     const anew = entry('7', { submitted_on: '2030-01-01T00:00:00Z' });
     for (const one of [entry(7, { status: 'PROCESSED' }), entry(8)])
-      await remember(directory, fakeIo(), 'submitted', one);
-    await remember(directory, fakeIo(), 'submitted', anew);
-    expect(readEntriesOf(directory, 'a', BASE_URL)).toEqual([entry(8), anew]);
-    await remember(directory, fakeIo(), 'checked', entry(7, { status: 'ERROR' }));
-    expect(readEntriesOf(directory, 'a', BASE_URL).at(-1)).toEqual({ ...anew, status: 'ERROR' });
+      await storeEntry(directory, fakeIo(), 'submitted', one);
+    await storeEntry(directory, fakeIo(), 'submitted', anew);
+    expect(entriesOf(directory, 'a', BASE_URL)).toEqual([entry(8), anew]);
+    await storeEntry(directory, fakeIo(), 'checked', entry(7, { status: 'ERROR' }));
+    expect(entriesOf(directory, 'a', BASE_URL).at(-1)).toEqual({ ...anew, status: 'ERROR' });
   });
 
   it('stores the last 2000 requests, also of many that are written at the same time', async () => {
@@ -51,7 +51,7 @@ describe('the sync history', () => {
     writeFileSync(path.join(directory, 'sync-history.json'), JSON.stringify({ requests }));
     const io = impatientIo();
     const added = Array.from({ length: 10 }, (_, index) => `new ${index}`);
-    await Promise.all(added.map((id) => remember(directory, io, 'submitted', entry(id))));
+    await Promise.all(added.map((id) => storeEntry(directory, io, 'submitted', entry(id))));
     expect([ids(directory).length, ids(directory)[0]]).toEqual([2_000, 15]);
     expect(ids(directory).slice(-10).sort()).toEqual(added);
   });
@@ -64,7 +64,7 @@ describe('the sync history', () => {
     );
     const file = path.join(directory, 'sync-history.json');
     writeFileSync(file, JSON.stringify({ requests }));
-    await remember(directory, fakeIo(), 'submitted', entry('last'));
+    await storeEntry(directory, fakeIo(), 'submitted', entry('last'));
     expect(ids(directory)).toEqual(['last']);
   });
 
@@ -78,7 +78,7 @@ describe('the sync history', () => {
       writeFileSync(file, text);
       const error = expect.objectContaining({ code: 'config' });
       expect(() => ids(directory)).toThrow(error);
-      await expect(remember(directory, fakeIo(), 'checked', entry(1))).rejects.toEqual(error);
+      await expect(storeEntry(directory, fakeIo(), 'checked', entry(1))).rejects.toEqual(error);
       expect(readFileSync(file, 'utf8')).toBe(text);
     }
   });

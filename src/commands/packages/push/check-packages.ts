@@ -10,6 +10,12 @@ import type { LocalFile } from '../../../upload/upload-file.ts';
 import type { PackageBatch } from '../package-batch.ts';
 import { errorsOf, fileMissing, invalidPackage } from '../package-errors.ts';
 
+/** Returns each file once, whatever links lead there, unless it has several names. */
+export function withoutRepeats(files: readonly string[], cwd: string): string[] {
+  const distinct = new Map(files.map((file) => [identityOf(path.resolve(cwd, file)), file]));
+  return [...distinct.values()];
+}
+
 /**
  * Reads every package, but not all of its bytes, which the upload checks. Returns the valid ones.
  * @throws ImgctlError not-found or usage: what is wrong with the arguments concerns all
@@ -114,12 +120,6 @@ function requireDistinctNames(files: readonly NamedFile[]): void {
     const advice = 'push them separately, under different names';
     throw new ImgctlError('usage', message, { facts: advice });
   }
-}
-
-/** Returns each file once, whatever links lead there, unless it has several names. */
-export function withoutRepeats(files: readonly string[], cwd: string): string[] {
-  const distinct = new Map(files.map((file) => [identityOf(path.resolve(cwd, file)), file]));
-  return [...distinct.values()];
 }
 
 /** Returns a text that is the same for the same file and name, whatever links lead there. */

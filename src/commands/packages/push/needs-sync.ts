@@ -1,4 +1,4 @@
-// Which packages of a push are synced, and whether that needs a sync.
+// Which packages of a push were sent or skipped, and whether the others need a sync.
 
 import type { Context } from '../../../context.ts';
 import { isSent, isSkipped } from '../../../upload/actions.ts';
@@ -22,12 +22,12 @@ export function withoutSkipped(packages: readonly PlannedPackage[]): readonly Pl
 /**
  * Decides whether a sync is submitted, by the first row that holds:
  *
- *     all packages were skipped                         | no
- *     without --sync-if-sent                            | yes
- *     a package was sent                                | yes
- *     the user has no image of a package                | yes
- *     nobody remembers that the last sync was a success | yes
- *     otherwise                                         | no
+ *     all packages were skipped          | no
+ *     without --sync-if-sent             | yes
+ *     a package was sent                 | yes
+ *     the user has no image of a package | yes
+ *     the last sync left no mark         | yes
+ *     otherwise                          | no
  */
 export function needsSync(
   { options, before, mark }: Push,

@@ -29,8 +29,6 @@ export const OPTIONS = [
   GET_OPTION,
 ] as const;
 
-export type PushOptions = Parsed<typeof OPTIONS>;
-
 const NAME = column('name', 'string', 'file name', { isId: true, cut: 'middle' });
 const SIZE = column('size', 'number or null', 'bytes of the file', {
   needs: '--no-sync and --dry-run',
@@ -60,7 +58,7 @@ export const FIELDS = [
 ];
 
 /** Decides what is printed: what would be done, files, images or the sync request. */
-export function outputOf(context: Context, options: PushOptions): Output {
+export function outputOf(context: Context, options: Parsed<typeof OPTIONS>): Output {
   const { dryRun, sync, wait } = options;
   if (dryRun) return context.output([STEP, ACTION, NAME, SIZE], options);
   if (!sync) return context.output([NAME, SIZE, STATE], options);

@@ -1,5 +1,6 @@
 // What a push works with, once its packages are checked and it has the storage for itself.
 
+import type { Parsed } from '../../../cli/declare.ts';
 import type { Context } from '../../../context.ts';
 import type { AssertHeld } from '../../../files/atomic-file.ts';
 import type { Row } from '../../../output/columns.ts';
@@ -8,13 +9,13 @@ import type { Transfer } from '../../../upload/plan.ts';
 import type { Storage } from '../../../upload/storage.ts';
 import type { StorageFiles } from '../../upload-storage.ts';
 import type { PackageBatch } from '../package-batch.ts';
-import type { PushOptions } from './options.ts';
+import type { OPTIONS } from './options.ts';
 import { SyncedMark } from './synced-mark.ts';
 
 /** What a push knows before it compares its packages with the storage. */
 export interface Push {
   readonly context: Context;
-  readonly options: PushOptions;
+  readonly options: Parsed<typeof OPTIONS>;
   readonly output: Output;
   /** Reports and counts the packages that fail. */
   readonly batch: PackageBatch;

@@ -12,7 +12,7 @@
 //                           imageChanges, doubtsOf and judge say what these mean
 
 import path from 'node:path';
-import { command, SERVICE_CODES } from '../../../cli/declare.ts';
+import { command, type Parsed, SERVICE_CODES } from '../../../cli/declare.ts';
 import type { Result } from '../../../cli/result.ts';
 import type { Context } from '../../../context.ts';
 import type { AssertHeld } from '../../../files/atomic-file.ts';
@@ -21,7 +21,7 @@ import { describeDuration } from '../../../words.ts';
 import { openUploadStorage } from '../../upload-storage.ts';
 import { FILES, PackageBatch } from '../package-batch.ts';
 import { checkPackages, withoutRepeats } from './check-packages.ts';
-import { FIELDS, OPTIONS, outputOf, type PushOptions } from './options.ts';
+import { FIELDS, OPTIONS, outputOf } from './options.ts';
 import { preparePush } from './prepare.ts';
 import { pushPackages } from './push-packages.ts';
 
@@ -51,7 +51,7 @@ export const push = command({
 
 async function run(
   context: Context,
-  options: PushOptions,
+  options: Parsed<typeof OPTIONS>,
   files: readonly string[],
 ): Promise<Result> {
   const { partSize, parallel } = options;

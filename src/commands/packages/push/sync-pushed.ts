@@ -22,12 +22,12 @@ type Packages = readonly PlannedPackage[];
 export async function syncPushed(push: Push, complete: Packages): Promise<Result> {
   const { context, options, output, mark, transfer } = push;
   if (!needsSync(push, complete)) return nothingToSync(push, complete);
-  const packages = withoutSkipped(complete);
+  const toSync = withoutSkipped(complete);
   if (!options.wait) {
-    return submittedResult(context, output, await submitUnchanged(push, packages));
+    return submittedResult(context, output, await submitUnchanged(push, toSync));
   }
   await rememberSync(push, () => mark.begin(transfer.assertHeld));
-  const { id } = await submitUnchanged(push, packages);
+  const { id } = await submitUnchanged(push, toSync);
   const request = await follow(context, id, 0, options);
   const result = await syncedResult(push, complete, request);
   return { ...result, done: wasSubmitted(id) };
@@ -44,42 +44,49 @@ function nothingToSync({ context, options, output, before }: Push, complete: Pac
 }
 
 /** Submits a sync of what the storage still has. If it fails, reports what stays unsynced. */
-async function submitUnchanged(push: Push, packages: Packages) {
+async function submitUnchanged(push: Push, toSync: Packages) {
   try {
-    await requireUnchanged(push, packages);
+    await requireUnchanged(push, toSync);
     return await submit(push.context);
   } catch (error) {
     const mayBeSubmitted = error instanceof ImgctlError && error.facts?.kind === 'sync-unknown';
-    if (!mayBeSubmitted) reportUnsynced(push.context, packages);
+    if (!mayBeSubmitted) reportUnsynced(push.context, toSync);
     throw error;
   }
 }
 
 /** @throws ImgctlError conflict: the storage has another file than this push compared or sent */
-async function requireUnchanged({ context, transfer }: Push, packages: Packages): Promise<void> {
+async function requireUnchanged({ context, transfer }: Push, toSync: Packages): Promise<void> {
   const { findChanged } = await import('../../../upload/transfer.ts');
   const { tell } = context;
   const { address } = transfer.storage;
   const describe = () => `looking at the files in ${address} before the sync`;
   tell({ kind: 'begin' });
   tell({ kind: 'progress', text: '', describe });
-  const changed = await findChanged(packages, transfer).finally(() => tell({ kind: 'end' }));
+  const changed = await findChanged(toSync, transfer).finally(() => tell({ kind: 'end' }));
   if (changed.length === 0) return;
   const message = `no sync was submitted: ${address} has changed: ${changed.join(', ')}`;
   const advice = 'another program changed or removed them; run the same command again';
   throw new ImgctlError('conflict', message, { facts: advice });
 }
 
-/** Decides what a sync that has finished means for the push, and shows the images. */
+/**
+ * Decides what a sync that has ended means for the push:
+ *
+ *     it failed | its error
+ *     otherwise | the images; errors of the files and doubts about images, as `judge` decides
+ *
+ * Only if there are neither, the next push --sync-if-sent may do without a sync.
+ */
 async function syncedResult(push: Push, complete: Packages, request: SyncRequest): Promise<Result> {
   const { context, options, output, before, mark, transfer } = push;
   const { strict = false } = options;
-  const synced = withoutSkipped(complete);
-  const files = fileNames(synced);
+  const toSync = withoutSkipped(complete);
+  const files = fileNames(toSync);
   reportProblems(context, request, { files, strict });
   const failure = failureOf(request, { files, strict });
   if (request.state === 'failed') return { error: failure };
-  const after = await listWhenDone(push, synced, request);
+  const after = await listWhenDone(push, toSync, request);
   const changes = imageChanges(complete, before, after);
   const doubts = doubtsOf(changes, request, transfer.storage.address);
   const isCertain = doubts.length === 0 && request.errors?.length === 0;
@@ -94,7 +101,7 @@ async function syncedResult(push: Push, complete: Packages, request: SyncRequest
     const message = `${how}${summaryOf(changes)}`;
     context.tell({ kind: 'success', message, elsewhere: null, hasWarnings });
   };
-  return { output, rows: imagesOf(synced, after), afterwards, error };
+  return { output, rows: imagesOf(toSync, after), afterwards, error };
 }
 
 /** @param write if it fails, the next push submits a sync that is not needed */
@@ -121,13 +128,13 @@ const PAUSE = 1_000;
 /** Returns the user's images, also if the list shows some seconds late what the sync has done. */
 async function listWhenDone(
   { context, before }: Push,
-  packages: Packages,
+  toSync: Packages,
   request: SyncRequest,
 ): Promise<readonly Row[]> {
   const { io, tell } = context;
   const { client } = await context.session();
   // An image that an error is about will not change.
-  const awaited = packages.filter((each) => !failureOf(request, { files: fileNames([each]) }));
+  const awaited = toSync.filter((each) => !failureOf(request, { files: fileNames([each]) }));
   const isDone = (images: readonly Row[]) => {
     const changes = [...imageChanges(awaited, before, images).values()];
     return !changes.includes('missing') && !changes.includes('stale');

@@ -13,6 +13,13 @@ const whole = (key: readonly string[]) => `${JSON.stringify(key)}\n`;
 /** What the file holds between the submit of a sync and its success. */
 const pending = (key: readonly string[]) => `${JSON.stringify({ pending: key })}\n`;
 
+/**
+ * The mark of a storage and a service:
+ *
+ *     before a submit                | begin: pending
+ *     after a sync without errors    | complete: whole, if it is still pending; then it is there
+ *     before a file becomes visible  | remove: missing, in another push until its sync
+ */
 export class SyncedMark {
   readonly #directory: string | undefined;
   readonly #file: string | undefined;

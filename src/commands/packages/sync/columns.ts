@@ -20,7 +20,7 @@ export const WAIT_OPTIONS = [
 
 export const STRICT_OPTION = option('--strict', 'exit with 1 also for warnings and unknown errors');
 
-export const ID_AND_STATUS = [
+const ID_AND_STATUS = [
   column('id', 'number or string', 'sync request id, as the service sent it', { isId: true }),
   column('status', 'string or null', 'status of the service, such as PENDING', { isState: true }),
 ];

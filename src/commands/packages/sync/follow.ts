@@ -161,7 +161,7 @@ function reportRetry({ io, tell }: Context, id: SyncId, error: ImgctlError, paus
 
 /** Adds to the error of a wait that the service goes on, and the command that resumes. */
 function withResume(id: SyncId, error: ImgctlError): ImgctlError {
-  // It says so itself, if the request exists.
+  // Its hint says how to go on, or that there is no such request.
   if (error.code === 'not-found') return error;
   const resume = followHint(id);
   const message = `${error.message}; sync request ${id} continues`;

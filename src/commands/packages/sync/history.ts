@@ -44,11 +44,11 @@ const MAX_NAMES = 20;
 export function readHistory({ io, settings }: Pick<Context, 'io' | 'settings'>): HistoryEntry[] {
   requireBaseUrl(settings);
   const { profile, baseUrl } = settings.account;
-  return readEntriesOf(findPaths(io).state, profile, baseUrl);
+  return entriesOf(findPaths(io).state, profile, baseUrl);
 }
 
 /** @param directory of the history; without one, there is none */
-export function readEntriesOf(directory: string | undefined, profile: string, baseUrl: string) {
+export function entriesOf(directory: string | undefined, profile: string, baseUrl: string) {
   if (directory === undefined) return [];
   const entries = readEntries(path.join(directory, FILE));
   return entries.filter((entry) => entry.profile === profile && entry.base_url === baseUrl);
@@ -95,8 +95,8 @@ export async function rememberRequest(
     added: namesOrCount(request.added),
     deleted: namesOrCount(request.deleted),
   };
-  const remembering = remember(findPaths(io).state, io, event, entry);
-  await remembering.catch((error: unknown) => {
+  const storing = storeEntry(findPaths(io).state, io, event, entry);
+  await storing.catch((error: unknown) => {
     // If the token could not be stored either, a warning has already said so.
     if (files.writeFailed) return;
     const known = error instanceof ImgctlError ? error : undefined;
@@ -118,7 +118,7 @@ function namesOrCount(images: SyncRequest['added']): HistoryEntry['added'] {
  *
  * @throws ImgctlError config (unreadable: it is not overwritten), locked
  */
-export async function remember(
+export async function storeEntry(
   directory: string | undefined,
   io: Io,
   event: Event,

@@ -73,15 +73,14 @@ export function reportProblems(
 
 /**
  * Returns `1 error and 2 warnings`; undefined if there are none, or if the service did not say.
- * @param problems lists of them, or how many they are
+ * Both are lists, or how many they are.
  */
-export function describeProblems(problems: { errors?: unknown; warnings?: unknown }) {
-  const texts = (['error', 'warning'] as const).flatMap((noun) => {
-    const { [`${noun}s` as const]: listed = 0 } = problems;
-    const count = Array.isArray(listed) ? listed.length : Number(listed);
-    return count > 0 ? [counted(count, noun)] : [];
-  });
-  return texts.join(' and ') || undefined;
+export function describeProblems({ errors, warnings }: { errors?: unknown; warnings?: unknown }) {
+  const countOf = (problems: unknown) =>
+    Array.isArray(problems) ? problems.length : Number(problems ?? 0);
+  const counts = Object.entries({ error: countOf(errors), warning: countOf(warnings) });
+  const texts = counts.filter(([, count]) => count > 0);
+  return texts.map(([noun, count]) => counted(count, noun)).join(' and ') || undefined;
 }
 
 /** Returns what a table shows of a state, such as `succeeded with 3 errors`. */

@@ -39,7 +39,7 @@ export function requestResult(
   request: SyncRequest,
   strict = false,
 ) {
-  // --get prints null as an empty list, and of what is missing it says so.
+  // If the service sent no list: --get prints null as an empty one, and fails if it is missing.
   const missing = output.shape.kind === 'values' ? undefined : null;
   const { id, status = null, state, added = missing, deleted = missing } = request;
   const { errors, warnings, createdOn: created_on, updatedOn: updated_on, response } = request;

@@ -78,12 +78,9 @@ async function showRequest(context: Context, options: Options, typedId?: string)
 
 /** Returns the id as typed or of the last request, and its age if the history has it. */
 async function findRequest(context: Context, typedId: string | undefined) {
-  const ageOf = ({ checked_on }: HistoryEntry) =>
-    // A clock that was set back since makes an age negative.
-    Math.max(context.io.now() - Date.parse(checked_on), 0);
   if (typedId === undefined) {
     const last = readHistory(context).at(-1);
-    if (last) return { id: last.id, age: ageOf(last) };
+    if (last) return { id: last.id, age: ageOf(last, context) };
     throw new ImgctlError('not-found', NO_REQUESTS, { facts: hint`provide an id, or ${SUBMIT}` });
   }
   if (!/^\w[\w.-]{0,99}$/.test(typedId)) {
@@ -96,5 +93,11 @@ async function findRequest(context: Context, typedId: string | undefined) {
   const entries = tryOr(() => readHistory(context), []);
   // A service may send the id as a number or as text.
   const entry = entries.find((each) => `${each.id}` === `${id}`);
-  return { id, age: entry && ageOf(entry) };
+  return { id, age: entry && ageOf(entry, context) };
+}
+
+/** Returns milliseconds. */
+function ageOf({ checked_on }: HistoryEntry, { io }: Context): number {
+  // A clock that was set back since makes an age negative.
+  return Math.max(io.now() - Date.parse(checked_on), 0);
 }
