@@ -1,4 +1,8 @@
 // A Model Context Protocol server on stdin and stdout, whose tools call commands of imgctl.
+//
+//   input ── requestsOf ──> transport ──> answer ── callTool ──> options.call: a command
+//                 │                          └── answerText: its rows and messages that fit, as JSON
+//                 └── refusalOf: what is no message of JSON-RPC
 
 import { PassThrough, type Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -66,24 +70,28 @@ export async function serve(options: ServerOptions): Promise<void> {
     transport: new StdioServerTransport(input, output),
     onerror: ({ message }) => options.report(message),
   });
-  const passMessages = async function* (source: AsyncIterable<Buffer>) {
-    for await (const line of linesOf(source)) {
-      if (line.trim() === '') continue;
-      const refusal = refusalOf(line);
-      // The transport would drop it without a word.
-      if (refusal) await options.write(`${JSON.stringify(refusal)}\n`);
-      else yield `${line}\n`;
-    }
+  const requests = async function* (source: AsyncIterable<Buffer>) {
+    yield* requestsOf(source, options.write);
     // The transport drops the calls that run when its input ends.
     await turn();
     while (calls.size > 0) await Promise.allSettled(calls);
     await turn();
   };
   const signal = AbortSignal.any([options.signal, unread.signal]);
-  await pipeline(options.input, passMessages, input, { signal }).catch((error: unknown) => {
+  await pipeline(options.input, requests, input, { signal }).catch((error: unknown) => {
     // A signal, or an output that fails, is no failure of the server.
     if (error instanceof ImgctlError) throw error;
   });
+}
+
+/** Yields the messages of JSON-RPC, one per line; the transport would drop others without a word. */
+async function* requestsOf(source: AsyncIterable<Buffer>, write: ServerOptions['write']) {
+  for await (const line of linesOf(source)) {
+    if (line.trim() === '') continue;
+    const refusal = refusalOf(line);
+    if (refusal) await write(`${JSON.stringify(refusal)}\n`);
+    else yield `${line}\n`;
+  }
 }
 
 /**
@@ -143,14 +151,19 @@ function createServer(options: ServerOptions, calls: Set<Promise<unknown>>): Mcp
         const call = callTool(name, given, options, signal);
         calls.add(call);
         const output = await call.finally(() => calls.delete(call));
-        const text = answerText(output, given.limit === MAX_LIMIT);
-        // Of many series, some may have no newest image.
-        const isPartial = given.each === true && output.exitCode === 2 && output.rows.length > 0;
-        return { content: [{ type: 'text', text }], isError: output.exitCode !== 0 && !isPartial };
+        return answer(given, output);
       },
     );
   }
   return server;
+}
+
+function answer(given: Given, output: ToolOutput) {
+  const { exitCode, rows } = output;
+  const text = answerText(output, given.limit === MAX_LIMIT);
+  // Of many series, some may have no newest image.
+  const isPartial = given.each === true && exitCode === 2 && rows.length > 0;
+  return { content: [{ type: 'text' as const, text }], isError: exitCode !== 0 && !isPartial };
 }
 
 /** Calls the tool's command. A list of the catalogue is read only as far as its limit. */
@@ -160,14 +173,15 @@ async function callTool(
   { call }: ServerOptions,
   signal: AbortSignal,
 ): Promise<ToolOutput> {
-  const { input } = TOOLS[tool];
-  const { text, images, id, file, limit: asked = DEFAULT_LIMIT, ...options } = given;
-  const limit = 'limit' in input.shape ? asked : Number.POSITIVE_INFINITY;
-  if (input === LISTING) options.columns ??= DEFAULT_COLUMNS;
   const words = wordsOf(tool, given);
-  if (tool !== 'images_list') return call({ tool, options, words }, limit, signal);
+  const { text, images, id, file, limit = DEFAULT_LIMIT, ...options } = given;
+  if (TOOLS[tool].input !== LISTING) {
+    return call({ tool, options, words }, Number.POSITIVE_INFINITY, signal);
+  }
+  const listing = { columns: DEFAULT_COLUMNS, ...options };
+  if (tool === 'my_images') return call({ tool, options: listing, words }, limit, signal);
   // One more, to know if there are more.
-  const list = { ...options, meta: true, limit: limit + 1 };
+  const list = { ...listing, meta: true, limit: limit + 1 };
   const output = await call({ tool, options: list, words }, limit + 1, signal);
   return { ...output, rows: output.rows.slice(0, limit) };
 }
