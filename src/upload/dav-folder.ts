@@ -31,7 +31,7 @@ export interface Dav extends Pick<StorageOptions, 'clock' | 'limit'> {
 }
 
 /** A file or folder as the server shows it. */
-export interface DavFile extends StoredFile {
+interface DavFile extends StoredFile {
   readonly name: string;
   readonly isFolder: boolean;
   readonly size: number | undefined;

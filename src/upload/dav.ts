@@ -3,14 +3,7 @@
 import { ImgctlError } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
 import { basicPair } from '../http/url.ts';
-import {
-  type Dav,
-  type DavFile,
-  findFile,
-  propfind,
-  removeFile,
-  sendChecked,
-} from './dav-folder.ts';
+import { type Dav, findFile, propfind, removeFile, sendChecked } from './dav-folder.ts';
 import { publishPart } from './dav-move.ts';
 import { UnfinishedParts } from './dav-parts.ts';
 import { isDeadPart, isHidden, isPartOf, partName, removeAll } from './part-names.ts';
@@ -68,9 +61,9 @@ export function davStorage(
     async removeDeadParts() {
       unfinished.addKilled();
       unfinished.keepInFile(await removeParts(dav, unfinished.names));
-      const files = await propfind(dav, folder, 1);
-      const isDead = ({ name, age }: DavFile) => isDeadPart(name, age, clock.system);
-      const dead = files.filter(isDead).map(({ name }) => name);
+      const dead: string[] = [];
+      for (const { name, age } of await propfind(dav, folder, 1))
+        if (isDeadPart(name, age, clock.system)) dead.push(name);
       await removeAll(dead, (each) => removeFile(dav, each));
     },
     close,

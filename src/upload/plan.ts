@@ -98,7 +98,8 @@ export async function planPackages(
         error ??= thrown;
       }
     }
-    error ??= conflictOf(files, transfer);
+    const taken = files.find(({ action }) => action === 'conflict');
+    error ??= taken && conflict(taken.name, transfer.storage.address, taken.note);
     plan.push({ ...each, files: error ? files : skippedTogether(files), error });
   }
   return plan;
@@ -131,11 +132,6 @@ function actionAfter({ state }: Comparison, { onConflict }: Transfer): Action {
   if (state === 'absent') return 'upload';
   if (state === 'same') return 'unchanged';
   return onConflict === 'fail' ? 'conflict' : onConflict;
-}
-
-function conflictOf(files: readonly PlannedFile[], { storage }: Transfer): ImgctlError | undefined {
-  const taken = files.find(({ action }) => action === 'conflict');
-  return taken && conflict(taken.name, storage.address, taken.note);
 }
 
 /** Skips all files of a package or none: a single file of another version would break it. */

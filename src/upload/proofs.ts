@@ -9,7 +9,7 @@ import { isObject } from '../json.ts';
  * A file of a valid package that was equal to the stored one. It still is as long as both have
  * these fingerprints: every change would show in one of them.
  */
-export interface Proof {
+interface Proof {
   /** The package. Another one with this file has another manifest, so its own proof. */
   readonly package: string;
   readonly name: string;

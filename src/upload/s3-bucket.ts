@@ -123,6 +123,14 @@ export function multipartTag(parts: readonly string[]): string {
   return `${createHash('md5').update(bytes).digest('hex')}-${parts.length}`;
 }
 
+/** Returns the ETag that S3 gives the file: its MD5, or if it is sent in parts, made of theirs. */
+export async function tagOf(s3: S3, file: UploadSource, isWhole: boolean): Promise<string> {
+  if (isWhole) return md5Of(file.read());
+  const md5s: string[] = [];
+  for await (const md5 of md5sOf(file.read(), partSizeOf(s3, file))) md5s.push(md5);
+  return multipartTag(md5s);
+}
+
 /** Returns the MD5 in hexadecimal. */
 export async function md5Of(chunks: AsyncIterable<Buffer>): Promise<string> {
   const hash = createHash('md5');

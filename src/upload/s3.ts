@@ -10,13 +10,10 @@ import {
   ENCODED,
   findObject,
   listItems,
-  md5Of,
-  md5sOf,
-  multipartTag,
-  partSizeOf,
   removeObject,
   type S3,
   type S3Request,
+  tagOf,
 } from './s3-bucket.ts';
 import { completeUpload } from './s3-completion.ts';
 import { DIGEST, regionError, requireS3Success, rootOf } from './s3-responses.ts';
@@ -105,14 +102,6 @@ async function compareObject(
   return readBack(file, object, async (rules) =>
     requireS3Success(await s3.send({ name, ...rules })),
   );
-}
-
-/** Returns the ETag that S3 gives the file: its MD5, or if it is sent in parts, made of theirs. */
-async function tagOf(s3: S3, file: UploadSource, isWhole: boolean): Promise<string> {
-  if (isWhole) return md5Of(file.read());
-  const md5s: string[] = [];
-  for await (const md5 of md5sOf(file.read(), partSizeOf(s3, file))) md5s.push(md5);
-  return multipartTag(md5s);
 }
 
 /** Uploads the parts that are missing. After some errors they stay, for a later run. */

@@ -4,7 +4,7 @@
 //       storage.compare                 absent, same or different; by read-back.ts if need be
 //     transferPackage   transfer.ts   sends what is needed, unless proofs.ts has a proof for all
 //       storage.put                     sends a file, invisible; upload-file.ts checks its bytes
-//       part.publish                    gives it its name, once all files of the package are there
+//       sent.publish                    gives it its name, once all files of the package are there
 //     findChanged       transfer.ts   looks at all files once more before the sync
 //
 //     folder.ts   a folder            put: writePart, publish: publishPart
@@ -57,16 +57,16 @@ export interface StoredFile {
 /** The result of `publish`. */
 export type Published =
   | { readonly kind: 'visible'; readonly stored: StoredFile }
-  /** Others see nothing of the part. */
+  /** Others see nothing of it. */
   | { readonly kind: 'refused'; readonly error: ImgctlError }
   /** The file of that name seems to be another one, but only its content can tell. */
   | { readonly kind: 'conflict'; readonly error: ImgctlError };
 
-/** A part: a file that is uploaded and checked, but not visible. */
+/** A file that was uploaded and checked, but is not visible: a hidden part, or an upload of S3. */
 export interface UnpublishedFile {
-  /** Makes the part visible, and checks it again. @throws ImgctlError: others may see it, or not */
+  /** Makes it visible, and checks it again. @throws ImgctlError: others may see it, or not */
   publish(replace: boolean): Promise<Published>;
-  /** Removes the part, unless a later run can continue it after this error. */
+  /** Removes it, unless a later run can continue it after this error. */
   discard(error: unknown): Promise<void>;
 }
 
@@ -80,7 +80,9 @@ export type Comparison =
 /** Every method throws ImgctlError, such as not-permitted, wrong-credentials or storage-full. */
 export interface Storage {
   readonly address: string;
+  /** @throws ImgctlError unless the folder or bucket is there, and the credentials are accepted */
   check(): Promise<void>;
+  /** Returns the names of the visible files. */
   list(): Promise<string[]>;
   /**
    * Compares the file with the visible one.

@@ -9,14 +9,13 @@ import {
   type Transfer,
   type VisibleFile,
 } from './plan.ts';
-import type { Proof } from './proofs.ts';
 import type { OnBytes, StoredFile, UnpublishedFile } from './storage.ts';
 import { openUnchanged, type RegionResults, type UploadFile } from './upload-file.ts';
 
 type OnProgress = (file: PlannedFile, bytes: number) => void;
 
-/** The parts of a package that are not visible: those left after an error are discarded. */
-type Parts = Map<PlannedFile, UnpublishedFile>;
+/** The files of a package that are sent, but not visible: those left after an error are discarded. */
+type UnpublishedFiles = Map<PlannedFile, UnpublishedFile>;
 
 /**
  * Sends a package: uploads and checks all of its files, then makes one after the other visible.
@@ -30,19 +29,19 @@ export async function transferPackage(
 ): Promise<void> {
   const { proofs, visible, dryRun } = transfer;
   if (files.every((file) => file.action === 'skip' || isProved(file, transfer))) return;
-  const parts: Parts = new Map();
+  const unpublished: UnpublishedFiles = new Map();
   try {
     const results = [];
     for (const file of files)
-      results.push(...(await sendAndCheck(file, parts, transfer, onProgress)));
+      results.push(...(await sendAndCheck(file, unpublished, transfer, onProgress)));
     await verify(new Map(results));
     // A file that was read early may have changed while the others were uploaded.
     for (const file of files) await requireUnchanged(file, transfer);
-    await makeVisible(parts, transfer);
-    // A dry run has no parts. A later package that shares a file would not send it again.
+    await makeVisible(unpublished, transfer);
+    // A dry run sends nothing. A later package that shares a file would not send it again.
     if (dryRun) for (const { name } of files.filter(isSent)) visible.set(name, { isCertain: true });
   } catch (error) {
-    for (const part of parts.values()) await part.discard(error).catch(() => {});
+    for (const sent of unpublished.values()) await sent.discard(error).catch(() => {});
     throw error;
   }
   for (const file of files) {
@@ -57,7 +56,7 @@ function storedNow({ name, before }: PlannedFile, { visible }: Transfer): Stored
 }
 
 /** Returns the proof that the package is valid and the storage has this file, if it can last. */
-function proofOf(file: PlannedFile, transfer: Transfer): Proof | undefined {
+function proofOf(file: PlannedFile, transfer: Transfer) {
   const { package: packageName, name, settledFingerprint: source } = file;
   const stored = storedNow(file, transfer);
   if (source === undefined || stored === undefined) return undefined;
@@ -69,10 +68,10 @@ function isProved(file: PlannedFile, transfer: Transfer): boolean {
   return proof !== undefined && transfer.proofs.find(proof) === proof.stored;
 }
 
-/** Reads and checks a file, and uploads it meanwhile if it is sent: then adds its part. */
+/** Reads and checks a file. One that is sent is uploaded meanwhile, and added to `unpublished`. */
 async function sendAndCheck(
   file: PlannedFile,
-  parts: Parts,
+  unpublished: UnpublishedFiles,
   transfer: Transfer,
   onProgress: OnProgress,
 ): Promise<RegionResults> {
@@ -80,7 +79,8 @@ async function sendAndCheck(
   const onBytes = (bytes: number) => onProgress(file, bytes);
   const opened = await openUnchanged(file, clock);
   try {
-    if (isSent(file) && !dryRun) parts.set(file, await sendFile(file, opened, transfer, onBytes));
+    if (isSent(file) && !dryRun)
+      unpublished.set(file, await sendFile(file, opened, transfer, onBytes));
     return await opened.check(onBytes);
   } finally {
     await opened.close();
@@ -109,15 +109,15 @@ async function requireUnchanged(file: PlannedFile, { clock }: Transfer): Promise
   await opened.close();
 }
 
-/** Makes one part after the other visible, and notes what others see. @param parts loses these */
-async function makeVisible(parts: Parts, transfer: Transfer): Promise<void> {
-  if (parts.size > 0) transfer.beforeVisible();
-  for (const [file, part] of parts) {
+/** Gives one file after the other its name, and notes what others see. */
+async function makeVisible(unpublished: UnpublishedFiles, transfer: Transfer): Promise<void> {
+  if (unpublished.size > 0) transfer.beforeVisible();
+  for (const [file, sent] of unpublished) {
     transfer.assertHeld();
-    const { visible, error } = await publish(file, part, transfer);
+    const { visible, error } = await publish(file, sent, transfer);
     if (visible) transfer.visible.set(file.name, visible);
     if (error !== undefined) throw error;
-    parts.delete(file);
+    unpublished.delete(file);
   }
 }
 
@@ -129,32 +129,32 @@ interface PublishResult {
 }
 
 /**
- * Gives the part the name of its file, and decides what others see:
+ * Gives a file that was sent its name, and decides what others see:
  *
  *     `publish`          | file of that name            | others see it
  *     -------------------+------------------------------+--------------
  *     visible            | (not looked at)              | certainly
  *     refused            | (not looked at)              | no
- *     conflict           | same content as the part     | certainly
+ *     conflict           | same content as the file     | certainly
  *     conflict           | different, or it is not read | perhaps
  *     throws             | (not looked at)              | perhaps
  */
 async function publish(
   file: PlannedFile,
-  part: UnpublishedFile,
+  sent: UnpublishedFile,
   transfer: Transfer,
 ): Promise<PublishResult> {
   // Also if the name was free: another push may have stored a file meanwhile.
   const replace = transfer.onConflict === 'replace';
   try {
-    const published = await part.publish(replace);
+    const published = await sent.publish(replace);
     if (published.kind === 'visible')
       return { visible: { isCertain: true, stored: published.stored } };
     const { kind, error } = published;
     if (kind === 'refused') return { error };
     const stored = await storedIfSame(file, transfer);
     if (!stored) return { visible: { isCertain: false }, error };
-    await part.discard(error).catch(() => {});
+    await sent.discard(error).catch(() => {});
     return { visible: { isCertain: true, stored } };
   } catch (error) {
     return { visible: { isCertain: false }, error };
