@@ -145,7 +145,7 @@ function openClient(options: ClientOptions, baseUrl: URL, clock: Clock): Client 
     writeLimit: async (known) => {
       limit = known;
     },
-    withTokenMutex: ({ run }) => run(NO_MUTEX, undefined),
+    withTokenMutex: ({ request }) => request(NO_MUTEX, undefined),
   };
   const passwordSource = {
     origin: 'the option password',

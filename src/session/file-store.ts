@@ -17,8 +17,8 @@ import {
   type HeldMutex,
   type MutexStore,
   runUnderMutex,
-  type TokenRequest,
   type TokenStore,
+  type TokenWork,
 } from './token-store.ts';
 
 /** A password command may take 30 s and the request 30 s, for each of a few processes ahead. */
@@ -127,8 +127,8 @@ export class FileStore implements TokenStore, MutexStore {
     return this.#writeRecord(this.#refusalFile, { ...refusal }, { isOptional: true });
   }
 
-  withTokenMutex<Result>(request: TokenRequest<Result>): Promise<Result> {
-    return runUnderMutex(request, this);
+  withTokenMutex<Result>(work: TokenWork<Result>): Promise<Result> {
+    return runUnderMutex(work, this);
   }
 
   /** Calls no `reuse`: a process that stored a token releases the mutex at once. */

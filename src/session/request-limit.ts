@@ -6,7 +6,7 @@ import { hasCode, ImgctlError } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
 import type { Clock } from '../io.ts';
 import type { RememberedLimit } from './cached-token.ts';
-import type { TokenRequest, TokenStore } from './token-store.ts';
+import type { TokenStore, TokenWork } from './token-store.ts';
 
 export interface LimitOptions {
   readonly io: Clock;
@@ -30,7 +30,7 @@ interface LimitedRequest {
   readonly ignoreLimit: boolean;
 }
 
-/** At both ends of a token request: `runWithin` before the mutex is taken, `send` under it. */
+/** At both ends of a token request: `withPatience` before the mutex is taken, `send` under it. */
 export class RequestLimit {
   readonly #options: LimitOptions;
   /** The end of the limit for which this run has waited; 0 before. */
@@ -41,16 +41,16 @@ export class RequestLimit {
   }
 
   /**
-   * Runs a request under the mutex of the store. If it is rate-limited, by `send` or by the
+   * Does the work under the mutex of the store. If its request is rate-limited, by `send` or by the
    * service, and no request is left, the run waits for the end of the limit, and the request starts
    * again. `patience` has to be enough for all waits together.
    */
-  async runWithin<Result>(request: TokenRequest<Result>): Promise<Result> {
+  async withPatience<Result>(work: TokenWork<Result>): Promise<Result> {
     const { store, io, patience = 0, onWait } = this.#options;
     const latestEnd = io.elapsed() + patience;
     for (;;) {
       try {
-        return await store.withTokenMutex(request);
+        return await store.withTokenMutex(work);
       } catch (error) {
         if (!hasCode(error, 'rate-limited')) throw error;
         const now = io.now();
@@ -59,7 +59,7 @@ export class RequestLimit {
         const wait = limit.resetsAt - now;
         if (io.elapsed() + wait > latestEnd) throw error;
         onWait?.(wait);
-        const found = await this.#sleep(wait, request.reuse);
+        const found = await this.#sleep(wait, work.reuse);
         if (found !== undefined) return found;
         this.#endWaitedFor = limit.resetsAt;
       }
@@ -67,7 +67,7 @@ export class RequestLimit {
   }
 
   /** Returns early with what `reuse` finds. The clock may be set meanwhile, `elapsed` may not. */
-  async #sleep<Result>(wait: number, reuse: TokenRequest<Result>['reuse']) {
+  async #sleep<Result>(wait: number, reuse: () => Promise<Result | undefined>) {
     const { io } = this.#options;
     const end = io.elapsed() + wait;
     while (io.elapsed() < end) {

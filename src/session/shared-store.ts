@@ -13,8 +13,8 @@ import {
   type MutexStore,
   runUnderMutex,
   SharedStoreError,
-  type TokenRequest,
   type TokenStore,
+  type TokenWork,
 } from './token-store.ts';
 
 /** Milliseconds between two renewals of the mutex: a password command may take longer. */
@@ -88,9 +88,9 @@ export class SharedStore implements TokenStore, MutexStore {
    *     while a token, a limit or a refusal is written, or        it goes on, with the files for
    *     a token or a limit is read                                these
    */
-  async withTokenMutex<Result>(request: TokenRequest<Result>): Promise<Result> {
-    const shared = await this.#try(() => runUnderMutex(request, this));
-    return shared ? shared.result : this.files.withTokenMutex(request);
+  async withTokenMutex<Result>(work: TokenWork<Result>): Promise<Result> {
+    const shared = await this.#try(() => runUnderMutex(work, this));
+    return shared ? shared.result : this.files.withTokenMutex(work);
   }
 
   readRefusal(): Promise<Refusal | undefined> {
@@ -98,7 +98,7 @@ export class SharedStore implements TokenStore, MutexStore {
   }
 
   /** Calls `reuse` during the wait, so that a fleet need not take the mutex one by one. */
-  async acquire<Result>(reuse: TokenRequest<Result>['reuse']) {
+  async acquire<Result>(reuse: () => Promise<Result | undefined>) {
     const owner = builtin('node:crypto').randomUUID();
     const found = await this.#takeMutex(owner, reuse);
     return found === undefined ? this.#hold(owner) : { found };
@@ -120,7 +120,7 @@ export class SharedStore implements TokenStore, MutexStore {
   }
 
   /** Returns undefined with the mutex, or what `reuse` found during the wait. */
-  async #takeMutex<Result>(owner: string, reuse: TokenRequest<Result>['reuse']) {
+  async #takeMutex<Result>(owner: string, reuse: () => Promise<Result | undefined>) {
     const io = this.#io;
     const latest = io.elapsed() + PATIENCE;
     while (!(await this.keys.takeMutex(owner))) {

@@ -13,18 +13,18 @@ export interface TokenStore {
   readLimit(now: number): Promise<RememberedLimit | undefined> | RememberedLimit | undefined;
   writeLimit(limit: RememberedLimit): Promise<void>;
   /**
-   * Runs the request under the mutex of the account, or without one if none can be made.
+   * Does the work under the mutex of the account, or without one if none can be made.
    * @throws ImgctlError locked
    */
-  withTokenMutex<Result>(request: TokenRequest<Result>): Promise<Result>;
+  withTokenMutex<Result>(work: TokenWork<Result>): Promise<Result>;
 }
 
-/** What to do once this process holds the mutex: `run`, unless `reuse` returns something. */
-export interface TokenRequest<Result> {
+/** What to do under the mutex: `request` a token, unless `reuse` finds one. */
+export interface TokenWork<Result> {
   /** Returns what makes the request unnecessary, such as the token of another process. */
   reuse(): Promise<Result | undefined>;
   /** @param refusal of a request that was refused while this process waited for the mutex */
-  run(mutex: HeldMutex, refusal: Refusal | undefined): Promise<Result>;
+  request(mutex: HeldMutex, refusal: Refusal | undefined): Promise<Result>;
 }
 
 /** The mutex of token requests, while this process holds it. */
@@ -46,13 +46,13 @@ interface Found<Result> {
 /** A store with a mutex. */
 export interface MutexStore {
   /** Waits for the mutex; a store may call `reuse` meanwhile. @throws ImgctlError locked */
-  acquire<Result>(reuse: TokenRequest<Result>['reuse']): Promise<HeldMutex | Found<Result>>;
+  acquire<Result>(reuse: () => Promise<Result | undefined>): Promise<HeldMutex | Found<Result>>;
   /** Returns the last refusal that is stored. */
   readRefusal(): Promise<Refusal | undefined> | Refusal | undefined;
 }
 
 /**
- * Runs a request under the mutex of a store. What other processes did meanwhile:
+ * Does the work under the mutex of a store. What other processes did meanwhile:
  *
  *     during the wait       one stored a token    that token is used
  *                           one was refused       the request gets the refusal
@@ -63,22 +63,22 @@ export interface MutexStore {
  * @throws MutexLostError: the mutex was taken twice
  */
 export async function runUnderMutex<Result>(
-  request: TokenRequest<Result>,
+  work: TokenWork<Result>,
   store: MutexStore,
 ): Promise<Result> {
   const earlier = await store.readRefusal();
   try {
-    return await runOnce(request, store, earlier);
+    return await runOnce(work, store, earlier);
   } catch (error) {
     if (!(error instanceof MutexLostError)) throw error;
-    const run: typeof request.run = (mutex, refusal) =>
-      request.run({ ...mutex, writeToken: async () => false }, refusal);
-    return runOnce({ ...request, run }, store, earlier);
+    const request: typeof work.request = (mutex, refusal) =>
+      work.request({ ...mutex, writeToken: async () => false }, refusal);
+    return runOnce({ ...work, request }, store, earlier);
   }
 }
 
 async function runOnce<Result>(
-  { reuse, run }: TokenRequest<Result>,
+  { reuse, request }: TokenWork<Result>,
   store: MutexStore,
   earlier: Refusal | undefined,
 ): Promise<Result> {
@@ -89,7 +89,7 @@ async function runOnce<Result>(
     if (found !== undefined) return found;
     const last = await store.readRefusal();
     const isNew = last?.id !== earlier?.id;
-    return await run(acquired, isNew ? last : undefined);
+    return await request(acquired, isNew ? last : undefined);
   } finally {
     await acquired.release();
   }

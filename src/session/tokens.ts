@@ -5,7 +5,7 @@
 //     #renewOnce        tokens.ts           one request for all that need a token at once
 //     #reuseOrRequest   tokens.ts           prefers a token that another process has stored
 //     or login          tokens.ts           requests one in any case
-//     runWithin         request-limit.ts    waits for the end of the limit, and starts again
+//     withPatience      request-limit.ts    waits for the end of the limit, and starts again
 //     withTokenMutex    shared-store.ts     starts again with the files if the store fails
 //     runUnderMutex     token-store.ts      holds the mutex of the store; looks for the token or the
 //                                           refusal of another process; starts again if it took
@@ -170,10 +170,10 @@ export class Tokens implements TokenSource {
     if (username === undefined) throw this.#notLoggedIn();
     const passwordSource = { read: async () => password, factsIfRefused };
     const credentials = { username, passwordSource, ignoreLimit };
-    const { issued, shared } = await this.#limit.runWithin({
+    const { issued, shared } = await this.#limit.withPatience({
       // No token of another process replaces the one that the login asks for.
       reuse: async () => undefined,
-      run: (mutex, refusal) => this.#request(credentials, mutex, refusal),
+      request: (mutex, refusal) => this.#request(credentials, mutex, refusal),
     });
     if (shared === undefined) throw loggedOut();
     this.#inUse = shared;
@@ -202,9 +202,9 @@ export class Tokens implements TokenSource {
   async #reuseOrRequest(): Promise<string> {
     const credentials = this.#credentials;
     if (credentials === undefined) throw this.#notLoggedIn();
-    this.#inUse = await this.#limit.runWithin({
+    this.#inUse = await this.#limit.withPatience({
       reuse: () => this.#readUsable(),
-      run: async (mutex, refusal) => {
+      request: async (mutex, refusal) => {
         const { issued, shared } = await this.#request(credentials, mutex, refusal);
         // After a logout, only this run goes on using its token.
         return shared ?? issued;

@@ -53,13 +53,13 @@ async function sessionDuring(
 /** Stores a token whose request began before the world moved. */
 function storeAfter({ store }: SessionUnderTest, move: () => unknown): Promise<boolean> {
   let isFirst = true;
-  const run = async (mutex: HeldMutex) => {
+  const request = async (mutex: HeldMutex) => {
     if (isFirst) await move();
     isFirst = false;
     await mutex.assertHeld();
     return mutex.writeToken(token('T'));
   };
-  return store.withTokenMutex({ reuse: async () => undefined, run });
+  return store.withTokenMutex({ reuse: async () => undefined, request });
 }
 
 /** What another process does that takes over the mutex of one that was stopped. */

@@ -61,8 +61,8 @@ async function fleetWithToken(env: FakeIoOptions['env'] = {}) {
 /** Stores a token as a request does that got it. */
 function storeToken({ store }: SessionUnderTest, io: FakeIo): Promise<boolean> {
   const token = { token: 'T', receivedAt: io.now(), expiresAt: io.now() + 60_000 };
-  const run = (mutex: HeldMutex) => mutex.writeToken(token);
-  return store.withTokenMutex({ reuse: async () => undefined, run });
+  const request = (mutex: HeldMutex) => mutex.writeToken(token);
+  return store.withTokenMutex({ reuse: async () => undefined, request });
 }
 
 describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
@@ -126,7 +126,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     const written = { token: 'T', receivedAt: io.now() - HOUR, expiresAt: io.now() + 50_000 };
     const write = (mutex: HeldMutex) => mutex.writeToken(written);
     const { store } = await open(io);
-    await store.withTokenMutex({ reuse: async () => undefined, run: write });
+    await store.withTokenMutex({ reuse: async () => undefined, request: write });
     const reader = await open();
     const read = await reader.store.read();
     expect(Math.abs((read?.receivedAt ?? 0) - written.receivedAt)).toBeLessThan(30_000);
@@ -232,7 +232,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
       const machines = await fleetWithToken();
       const io = machines.machine();
       const { store, warnings } = await machines.open(io);
-      const run = async ({ assertHeld: confirm }: HeldMutex) => {
+      const request = async ({ assertHeld: confirm }: HeldMutex) => {
         for (let count = 0; count < confirmations; count += 1) {
           await act(machines, io);
           await confirm();
@@ -240,7 +240,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
         await act(machines, io);
         return 'a token';
       };
-      const turn = store.withTokenMutex({ reuse: async () => undefined, run });
+      const turn = store.withTokenMutex({ reuse: async () => undefined, request });
       return { ...machines, warnings, turn: () => turn };
     }
 
@@ -288,7 +288,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
       let time = 0;
       const { store } = await open({ ...machine(), elapsed: () => (time += 61_000) });
       const never = async () => undefined;
-      const turn = store.withTokenMutex({ reuse: never, run: never });
+      const turn = store.withTokenMutex({ reuse: never, request: never });
       const message = 'another imgctl has been requesting a token for 120 s';
       await expect(turn).rejects.toMatchObject({ code: 'locked', exitCode: 1, message });
     });
@@ -306,13 +306,13 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
       const { redis, lock, machine, open } = await fleetWithToken();
       const { store, warnings } = await open(machine());
       let other: string | undefined;
-      const run = async ({ assertHeld }: HeldMutex) => {
+      const request = async ({ assertHeld }: HeldMutex) => {
         redis.cli('set', lock, 'another machine', 'px', '30000');
         other = 'its token';
         await assertHeld();
         return 'a token';
       };
-      const turn = store.withTokenMutex({ reuse: async () => other, run });
+      const turn = store.withTokenMutex({ reuse: async () => other, request });
       expect([await turn, warnings]).toEqual(['its token', []]);
       expect(redis.cli('get', lock)).toBe('another machine');
     });

@@ -7,7 +7,7 @@ import { ImgctlError } from '../../src/errors.ts';
 import { advice } from '../../src/facts.ts';
 import type { Io } from '../../src/io.ts';
 import type { CachedToken } from '../../src/session/cached-token.ts';
-import type { HeldMutex, TokenRequest, TokenStore } from '../../src/session/token-store.ts';
+import type { HeldMutex, TokenStore, TokenWork } from '../../src/session/token-store.ts';
 import { fixedToken, Tokens } from '../../src/session/tokens.ts';
 import { CLOCK_CHANGES, fakeIo, temporaryDirectory } from '../support/io.ts';
 import { scriptedServer, tokenResponse } from '../support/scripted-server.ts';
@@ -318,7 +318,7 @@ describe('a token store', () => {
       read: () => undefined,
       readLimit: () => undefined,
       writeLimit: async () => {},
-      withTokenMutex: ({ run }) => run(MUTEX, undefined),
+      withTokenMutex: ({ request }) => request(MUTEX, undefined),
       ...changes,
     };
     const tokens = new Tokens({
@@ -360,7 +360,9 @@ describe('a token store', () => {
   it('whose mutex another process took while the password was read sends no request', async () => {
     const assertHeld = () => Promise.reject(new Error('lost'));
     const lost: HeldMutex = { ...MUTEX, assertHeld };
-    const { tokens, requests } = tokensOf({ withTokenMutex: ({ run }) => run(lost, undefined) });
+    const { tokens, requests } = tokensOf({
+      withTokenMutex: ({ request }) => request(lost, undefined),
+    });
     await expect(tokens.current()).rejects.toThrow('lost');
     expect(requests()).toBe(0);
   });
@@ -376,7 +378,7 @@ describe('a token store', () => {
   });
 
   it('with one limit after another is waited for as long as the patience in all', async () => {
-    const limited = async <Result>(_: TokenRequest<Result>): Promise<Result> => {
+    const limited = async <Result>(_: TokenWork<Result>): Promise<Result> => {
       throw new ImgctlError('rate-limited', 'limited');
     };
     const { tokens, io } = tokensOf(
