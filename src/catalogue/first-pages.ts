@@ -78,15 +78,15 @@ export class FirstPages {
   }
 
   /**
-   * False if the service may sort ids as texts, such as 999 before 1150. Then the first id of all is
-   * not the longest. The service is asked for longer ones if the first id begins with a 9, as it is
-   * likely to do among texts, or is too low for so many images:
+   * False if the service may sort ids as texts: 999 before 1150. It is asked for longer ids than the
+   * first one if that begins with a 9, as it usually does among texts, or is too low for so many
+   * images:
    *
-   *     first of all images    filter=id,ge,1000
-   *     1150 of 1150                               true
-   *     999 of 999             no image            true
-   *     999 of 1150            1150                false
-   *     899 of 1050            1150                false
+   *     first id   images   filter=id,ge,1000
+   *     1150       1150                         true
+   *     999        999      no image            true
+   *     999        1150     1150, or refused    false
+   *     899        1050     1150, or refused    false
    */
   async sortsIdsAsNumbers(perPage: number): Promise<boolean> {
     const first = await this.ofAll(perPage);

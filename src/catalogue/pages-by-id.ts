@@ -71,7 +71,7 @@ class Segments {
   #ahead: readonly Segment[];
   /** All images from this id on were taken. */
   #takenDownTo = Infinity;
-  /** Number of requests at a time. Where ids lie in clusters, all would return the same page. */
+  /** Number of requests at a time: few where ids lie in clusters, as all may return one page. */
   #parallel: number;
 
   constructor(
