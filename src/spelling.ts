@@ -23,24 +23,30 @@ const NEGATION = /^(?:no|un|dis)/;
 const MAX_COMPARED = 200;
 
 /**
- * Returns Infinity unless one word is part of the other or at most a third of the letters differ.
+ * Returns how far a candidate is from the word:
+ *
+ *     word      candidate   distance
+ *     no-wait   wait        Infinity: it is the opposite
+ *     filt      filter      2 / 6: it begins with the word, or has it within twice its length
+ *     colunms   columns     1: at most a third of the letters differ
+ *     json      yaml        Infinity: more differ
  */
 function typingDistance(word: string, candidate: string): number {
   const fold = (text: string) => text.toLowerCase().replaceAll(/[-_]/g, '');
   const left = fold(word);
   const right = fold(candidate);
-  // `--no-wait` is not `--wait`.
   if (NEGATION.test(left) !== NEGATION.test(right)) return Number.POSITIVE_INFINITY;
   const [short, long] = left.length < right.length ? [left, right] : [right, left];
-  const [shorter, longer] = [short.length, long.length];
-  if (shorter === 0 || longer > MAX_COMPARED) return Number.POSITIVE_INFINITY;
-  const isPart = shorter * 2 >= longer ? long.includes(short) : long.startsWith(short);
-  if (shorter > 2 && isPart) return (longer - shorter) / longer;
-  const allowed = Math.max(1, Math.floor(longer / 3));
-  if (longer - shorter > allowed) return Number.POSITIVE_INFINITY;
+  const { length } = long;
+  const added = length - short.length;
+  if (short === '' || length > MAX_COMPARED) return Number.POSITIVE_INFINITY;
+  const isPart = short.length * 2 >= length ? long.includes(short) : long.startsWith(short);
+  if (short.length > 2 && isPart) return added / length;
+  const allowed = Math.max(1, Math.floor(length / 3));
+  if (added > allowed) return Number.POSITIVE_INFINITY;
   const distance = editDistance(left, right);
-  const haveNothingInCommon = distance === longer;
-  return distance <= allowed && !haveNothingInCommon ? distance : Number.POSITIVE_INFINITY;
+  const hasCommon = distance < length;
+  return hasCommon && distance <= allowed ? distance : Number.POSITIVE_INFINITY;
 }
 
 /** Counts insertions, deletions, replacements and swaps of neighbours (Damerau-Levenshtein). */
