@@ -31,8 +31,8 @@ export function readCommandLine(
   { env, cwd }: Pick<Io, 'env' | 'cwd'>,
 ): CommandLine {
   const typed = readTyped(commands, argv);
-  const tree = new CommandTree(commands, argv, env);
-  const parsed = tree.parse();
+  const tree = new CommandTree(commands, env);
+  const parsed = tree.parse(argv);
   // Even a failed parse has read the options before the error, such as --json.
   const { options, given } = tree.globals();
   const outcome = outcomeOf(typed, findMisreading(typed, cwd), parsed, options);
@@ -74,8 +74,9 @@ function outcomeOf(
   if (isTyped(HELP_OPTION) || typed.path[0] === 'help' || stop?.code === 'commander.help') {
     return { kind: 'help' };
   }
-  if (typed.unknown || typed.withoutValue) return { kind: 'misuse', stop };
-  if (parsed.kind === 'stop') return { kind: 'misuse', stop };
+  if (parsed.kind === 'stop' || typed.unknown || typed.withoutValue) {
+    return { kind: 'misuse', stop };
+  }
   if (parsed.kind === 'run' && json && output !== undefined && output !== 'json') {
     return { kind: 'error', error: incompatible('--json', `--output ${output}`) };
   }

@@ -17,6 +17,8 @@ export type Block =
   | { readonly lines: readonly string[] };
 
 export const terms = (...rows: readonly Term[]): Block => ({ terms: rows });
+export const meanings = (rows: Readonly<Record<string, string>>): Block =>
+  terms(...Object.entries(rows));
 export const shell = (...commands: readonly string[]): Block => ({ shell: commands });
 export const lines = (...texts: readonly string[]): Block => ({ lines: texts });
 
@@ -127,10 +129,7 @@ export function longFlag(option: OptionDeclaration): string {
   return flagsOf(option).at(-1) ?? '';
 }
 
-export function findOption(
-  options: readonly OptionDeclaration[],
-  flag: string,
-): OptionDeclaration | undefined {
+export function findOption(options: readonly OptionDeclaration[], flag: string) {
   return options.find((each) => flagsOf(each).includes(flag));
 }
 
@@ -140,11 +139,12 @@ export function commandNames(declaration: CommandDeclaration): readonly string[]
   return [name, ...aliases, ...otherNames];
 }
 
-export function findSubcommand(
-  { subcommands = [] }: CommandDeclaration,
-  name: string,
-): CommandDeclaration | undefined {
-  return subcommands.find((each) => commandNames(each).includes(name));
+export function listedCommands(group: CommandDeclaration): readonly CommandDeclaration[] {
+  return (group.subcommands ?? []).filter(({ hidden }) => !hidden);
+}
+
+export function findSubcommand(group: CommandDeclaration, name: string) {
+  return group.subcommands?.find((each) => commandNames(each).includes(name));
 }
 
 /** True if the command searches images for words. */

@@ -1,6 +1,6 @@
 // What commander makes of a command line: the command, its options, and the settings they give.
 
-import { Argument, Command, CommanderError, Option } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { version } from '../../package.json';
 import type { SettingKey } from '../config/definitions.ts';
 import { Given } from '../config/settings.ts';
@@ -36,28 +36,38 @@ export type GlobalValues = Parsed<typeof GLOBAL_OPTIONS>;
 
 /** The commands as commander parses them. */
 export class CommandTree {
-  readonly root: Command;
   readonly commands: readonly CommandDeclaration[];
-  readonly #argv: readonly string[];
+  readonly root = new Command('imgctl')
+    .version(version, VERSION_OPTION.flags, VERSION_OPTION.description)
+    .helpOption(HELP_OPTION.flags, HELP_OPTION.description)
+    .helpCommand(false)
+    .exitOverride()
+    .usage('<command> [options]')
+    // Pages, the version and errors are printed later, with colour if the terminal has it.
+    .configureHelp({ formatHelp: () => '' })
+    .configureOutput({
+      writeOut() {},
+      writeErr() {},
+      outputError() {},
+      getOutHasColors: () => true,
+    });
   readonly #env: Env;
   /** Set by the action of the command that commander finds. */
   #outcome: CommanderOutcome = { kind: 'error', error: new Error('commander found no command') };
 
-  constructor(commands: readonly CommandDeclaration[], argv: readonly string[], env: Env) {
+  constructor(commands: readonly CommandDeclaration[], env: Env) {
     this.commands = commands;
-    this.#argv = argv;
     this.#env = env;
-    this.root = rootCommand(env);
-    this.#addCommands(this.root, commands);
+    for (const option of GLOBAL_OPTIONS) this.root.addOption(optionOf(option, env));
   }
 
-  parse(): CommanderOutcome {
+  parse(argv: readonly string[]): CommanderOutcome {
+    this.#addCommands(this.root, this.commands, argv);
     try {
-      this.root.parse(this.#argv, { from: 'user' });
+      this.root.parse(argv, { from: 'user' });
     } catch (error) {
-      return error instanceof CommanderError
-        ? { kind: 'stop', stop: error }
-        : { kind: 'error', error };
+      const isStop = error instanceof CommanderError;
+      return isStop ? { kind: 'stop', stop: error } : { kind: 'error', error };
     }
     return this.#outcome;
   }
@@ -72,25 +82,24 @@ export class CommandTree {
   }
 
   /** Adds what help lists; of the commands that the line names, all that is declared. */
-  #addCommands(parent: Command, declarations: readonly CommandDeclaration[]): void {
-    for (const declaration of declarations) {
-      const { name, summary, group, hidden = false } = declaration;
+  #addCommands(group: Command, declared: readonly CommandDeclaration[], argv: readonly string[]) {
+    for (const declaration of declared) {
+      const { name, summary, group: heading, hidden = false } = declaration;
       const [, ...others] = commandNames(declaration);
-      const command = parent.command(name, { hidden }).aliases(others).summary(summary);
-      if (group) command.helpGroup(`${group}:`);
+      const command = group.command(name, { hidden }).aliases(others).summary(summary);
+      if (heading) command.helpGroup(`${heading}:`);
       // To declare the others would take time.
-      const isNamed = [name, ...others].some((each) => this.#argv.includes(each));
-      if (isNamed) this.#declare(command, declaration);
+      const isNamed = [name, ...others].some((each) => argv.includes(each));
+      if (isNamed) this.#declare(command, declaration, argv);
     }
   }
 
-  #declare(command: Command, declaration: CommandDeclaration): void {
+  #declare(command: Command, declaration: CommandDeclaration, argv: readonly string[]): void {
     const { arguments: args = [], options = [], subcommands, run } = declaration;
-    for (const each of args)
-      command.addArgument(new Argument(argumentTerm(each), each.description));
+    for (const each of args) command.argument(argumentTerm(each), each.description);
     for (const each of options) command.addOption(optionOf(each, this.#env));
     if (subcommands) {
-      this.#addCommands(command, subcommands);
+      this.#addCommands(command, subcommands, argv);
       // `imgctl images help` is `imgctl images --help`.
       const help = command.command('help', { hidden: true }).argument('[command...]');
       help.action(() => command.help());
@@ -103,25 +112,6 @@ export class CommandTree {
       });
     }
   }
-}
-
-function rootCommand(env: Env): Command {
-  const root = new Command('imgctl')
-    .version(version, VERSION_OPTION.flags, VERSION_OPTION.description)
-    .helpOption(HELP_OPTION.flags, HELP_OPTION.description)
-    .helpCommand(false)
-    .exitOverride()
-    .usage('<command> [options]')
-    // Pages, the version and errors are printed later, with colour if the terminal has it.
-    .configureHelp({ formatHelp: () => '' })
-    .configureOutput({
-      writeOut() {},
-      writeErr() {},
-      outputError() {},
-      getOutHasColors: () => true,
-    });
-  for (const option of GLOBAL_OPTIONS) root.addOption(optionOf(option, env));
-  return root;
 }
 
 function optionOf(declaration: OptionDeclaration, env: Env): Option {
@@ -142,20 +132,19 @@ function optionOf(declaration: OptionDeclaration, env: Env): Option {
   return option;
 }
 
-/** Returns the options as the command receives them, and the settings among them. */
+/** Returns the options as the command receives them, and apart those that give settings. */
 function valuesOf<const Options extends readonly OptionDeclaration[]>(
   command: Command,
   declared: Options,
 ) {
   const given = new Map<SettingKey, Given>();
-  const values: Record<string, unknown> = command.opts();
-  const options: Record<string, unknown> = { ...values };
+  const options: Record<string, unknown> = { ...command.opts() };
   for (const declaration of declared) {
     const name = optionName(declaration);
-    const value = values[name];
-    if (!(value instanceof Given)) continue;
+    const value = options[name];
+    if (!(value instanceof Given) || !declaration.setting) continue;
     options[name] = value.value;
-    if (declaration.setting) given.set(declaration.setting, value);
+    given.set(declaration.setting, value);
   }
   return { options: options as Parsed<Options>, given };
 }

@@ -2,7 +2,7 @@
 
 import { type Advice, hint, imgctl } from '../facts.ts';
 import { findOption, type OptionDeclaration } from './command-types.ts';
-import type { TypedWord } from './typed.ts';
+import type { TypedWord, UnknownOption } from './typed.ts';
 
 /** Receives the words behind a phrase; none if a hint may not repeat one of them. */
 type Guess = Advice | ((words: readonly string[]) => Advice | undefined);
@@ -27,13 +27,11 @@ export function guess(
 }
 
 /** Guesses what an option means that the command does not have. */
-export function guessOption(typed: {
-  readonly path: readonly string[];
-  readonly flag: string;
-  readonly value: TypedWord | undefined;
-  readonly options: readonly OptionDeclaration[];
-}): Advice | undefined {
-  const { path, flag, value, options } = typed;
+export function guessOption(
+  flag: string,
+  value: TypedWord | undefined,
+  { path, options }: UnknownOption,
+): Advice | undefined {
   const words = wordsToShow(value ? [value] : []);
   const advice = adviceFor([...path, flag].join(' '), words) ?? adviceFor(flag, words);
   if (advice !== undefined) return advice;

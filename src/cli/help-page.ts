@@ -7,64 +7,111 @@ import type { Column } from '../output/columns.ts';
 import { loadStyle } from '../output/style.ts';
 import { wrapWords } from '../output/text.ts';
 import { nearest } from '../spelling.ts';
-import { shorten } from '../words.ts';
+import { quoted } from '../words.ts';
 import {
   type Block,
   type CommandDeclaration,
   findSubcommand,
+  listedCommands,
   rootOf,
   type Term,
   UNLISTED,
 } from './command-types.ts';
+import type { CommandTree } from './commander-tree.ts';
 import { ALL_GLOBAL_OPTIONS } from './global-options.ts';
 import { PAGES, TOPIC_NAMES, TOPICS } from './topics.ts';
 
 const GLOBAL_FLAGS = ALL_GLOBAL_OPTIONS.map(({ flags }) => flags.split(/[ ,]/, 1)[0]).join(', ');
 
 const MAX_WIDTH = 80;
-const MAX_QUOTED = 200;
 
-/** Prints the page of the topic or of the command that the words name. @throws ImgctlError usage */
+/** Prints the page of the topic or of the command with these names. @throws ImgctlError usage */
 export async function showPage(
   context: Context,
-  { root, commands }: { root: Command; commands: readonly CommandDeclaration[] },
-  words: readonly string[],
+  { root, commands }: CommandTree,
+  names: readonly string[],
 ): Promise<void> {
   const width = Math.min(context.io.stdout.columns || MAX_WIDTH, MAX_WIDTH);
-  const topic = TOPICS.find(({ name }) => words.length === 1 && name === words[0]);
+  const topic = TOPICS.find(({ name }) => names.length === 1 && name === names[0]);
   if (topic) return context.console.print(renderBlocks(PAGES[topic.name], width));
   const { heading } = await loadStyle(context.terminal);
-  const found = findPage(root, commands, words);
-  const { command, page } = found;
-  const parts = [layOut(found, width, heading)];
-  if (page.details) parts.push(renderBlocks(page.details, width));
-  const lines = command === root ? ROOT_END : referencesOf(page);
-  parts.push(lines.map((line) => renderBlocks([line], width)).join(''));
+  const found = findCommand(root, commands, names);
+  const { command, declaration } = found;
+  const lines = command === root ? ROOT_END : referencesOf(declaration);
+  const parts = [
+    layOut(found, width, heading),
+    ...(declaration.details ? [renderBlocks(declaration.details, width)] : []),
+    lines.map((line) => renderBlocks([line], width)).join(''),
+  ];
   await context.console.print(parts.join('\n').replaceAll(NO_BREAK, ' '));
 }
 
-/** Returns the page as commander lays it out: usage, description, examples, options, commands. */
+interface FoundCommand {
+  /** In commander's tree. */
+  readonly command: Command;
+  readonly declaration: CommandDeclaration;
+  /** The names that lead to it, without aliases. */
+  readonly path: readonly string[];
+}
+
+/** @throws ImgctlError usage: there is none with these names */
+function findCommand(
+  root: Command,
+  commands: readonly CommandDeclaration[],
+  names: readonly string[],
+): FoundCommand {
+  let command = root;
+  let declaration = rootOf(commands);
+  const path: string[] = [];
+  for (const word of names) {
+    const found = findSubcommand(declaration, word);
+    if (found === undefined) throw unknownPage(declaration, path, names);
+    path.push(found.name);
+    command = command.commands.find((each) => each.name() === found.name) ?? command;
+    declaration = found;
+  }
+  return { command, declaration, path };
+}
+
+function unknownPage(
+  group: CommandDeclaration,
+  path: readonly string[],
+  names: readonly string[],
+): ImgctlError {
+  const valid = listedCommands(group).map(({ name }) => name);
+  const topics = path.length === 0 ? TOPIC_NAMES : [];
+  const meant = nearest(names[path.length] ?? '', [...valid, ...topics]);
+  const page = ['imgctl help', ...path].join(' ');
+  // What is assigned to a setting may be a secret.
+  const text = quoted(names.map((each) => each.split('=')[0]).join(' '));
+  const facts = meant ? `did you mean ${page} ${meant}?` : `see: ${page}`;
+  return new ImgctlError('usage', `unknown command or topic ${text}`, { facts });
+}
+
+/** Returns what commander lays out: usage, description, examples, options and subcommands. */
 function layOut(
-  { command, page, path }: ReturnType<typeof findPage>,
+  { command, declaration, path }: FoundCommand,
   width: number,
   heading: (text: string) => string,
 ): string {
-  const { aliases = [], summary, description = [], examples } = page;
+  const { aliases = [], summary, description = [], examples } = declaration;
   const sentence = summary && `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
   const start = renderBlocks([sentence, ...description].filter(Boolean), width);
   const shown = renderBlocks([{ shell: examples }], width).trimEnd();
+  const listed = listedCommands(declaration).filter(({ group }) => group !== UNLISTED);
   command.description(`${start}\n${heading('Examples:')}\n${shown}`).configureHelp({
     styleTitle: heading,
     commandUsage: () => {
       const usage = command.usage().replace('[command]', '<command>');
-      const names = aliases.map((alias) =>
-        ['Alias: imgctl', ...path.slice(0, -1), alias].join(' '),
+      const others = aliases.map(
+        (alias) => `Alias: imgctl ${[...path.slice(0, -1), alias].join(' ')}`,
       );
-      return [['imgctl', ...path, usage].join(' '), ...names].join('\n');
+      return [['imgctl', ...path, usage].join(' '), ...others].join('\n');
     },
-    // The options of the root have a topic.
+    // The options of imgctl itself have a topic.
     visibleOptions: ({ parent, options }) => (parent ? [...options] : []),
-    visibleCommands: ({ commands: all }) => all.filter((each) => isListed(page, each.name())),
+    visibleCommands: ({ commands }) =>
+      commands.filter((each) => listed.some(({ name }) => name === each.name())),
     // The description has its default already.
     optionDescription: (option) => option.description,
     // Without its options and arguments.
@@ -74,45 +121,6 @@ function layOut(
     boxWrap: (wrapped) => wrapped,
   });
   return command.helpInformation();
-}
-
-/** Finds the command, in commander's tree and as it is declared. @throws ImgctlError usage */
-function findPage(
-  root: Command,
-  commands: readonly CommandDeclaration[],
-  words: readonly string[],
-) {
-  let command = root;
-  let page = rootOf(commands);
-  const path: string[] = [];
-  for (const word of words) {
-    const found = findSubcommand(page, word);
-    if (found === undefined) throw unknownPage(page, path, words);
-    path.push(found.name);
-    command = command.commands.find((each) => each.name() === found.name) ?? command;
-    page = found;
-  }
-  return { command, page, path };
-}
-
-function isListed({ subcommands = [] }: CommandDeclaration, name: string): boolean {
-  const found = subcommands.find((each) => each.name === name);
-  return found !== undefined && !found.hidden && found.group !== UNLISTED;
-}
-
-function unknownPage(
-  { subcommands = [] }: CommandDeclaration,
-  path: readonly string[],
-  words: readonly string[],
-): ImgctlError {
-  const word = words[path.length] ?? '';
-  const names = subcommands.filter(({ hidden }) => !hidden).map(({ name }) => name);
-  const meant = nearest(word, path.length === 0 ? [...names, ...TOPIC_NAMES] : names);
-  const page = ['imgctl help', ...path].join(' ');
-  // What is assigned to a setting may be a secret.
-  const text = shorten(words.map((each) => each.split('=')[0]).join(' '), MAX_QUOTED);
-  const facts = meant ? `did you mean ${page} ${meant}?` : `see: ${page}`;
-  return new ImgctlError('usage', `unknown command or topic '${text}'`, { facts });
 }
 
 const ROOT_END = [
@@ -162,11 +170,11 @@ function renderTerm([term, meaning]: Term, width: number, longest: number): stri
   const beside = Math.min(MAX_TERM, longest) + 4;
   const column = width - beside < MIN_MEANING ? INDENT : beside;
   const start = `  ${term}`;
+  const lines = wrapWords(meaning, width - column);
+  const indented = lines.map((line) => ' '.repeat(column) + line);
   const isAbove = start.length > column - 2;
-  const lines = wrapWords(meaning, width - column).map((line) => ' '.repeat(column) + line);
-  if (isAbove) return [start, ...lines].join('\n');
-  const [first = '', ...rest] = lines;
-  return [start + first.slice(start.length), ...rest].join('\n');
+  if (isAbove) return [start, ...indented].join('\n');
+  return [start.padEnd(column) + (lines[0] ?? ''), ...indented.slice(1)].join('\n');
 }
 
 /** Returns `id, name; with -c or --get: version`: the names of fields by the options they need. */

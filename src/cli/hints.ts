@@ -6,18 +6,16 @@ import { type Advice, type Facts, hint, type Invocation, imgctl, setting } from 
 import { describeLater, shellQuote } from '../words.ts';
 import { commandText, serviceOfRun } from './hint-commands.ts';
 
-/** Returns the hint for facts of each kind, or the facts that a hint is made of. */
-type Table = {
+const NAMES = { service: 'the base URL', storage: 'the upload URL' } as const;
+const KEYS = { service: 'base-url', storage: 'upload-url' } as const;
+
+/** By the kind of facts: the text of the hint, or the parts and facts that it is made of. */
+const HINTS: {
   readonly [Kind in Exclude<Facts['kind'], 'hint'>]: (
     facts: Extract<Facts, { kind: Kind }>,
     settings: () => Settings,
   ) => Advice;
-};
-
-const NAMES = { service: 'the base URL', storage: 'the upload URL' } as const;
-const KEYS = { service: 'base-url', storage: 'upload-url' } as const;
-
-const HINTS: Table = {
+} = {
   advice: ({ text }) => text,
   // config set concurrency 1; or --concurrency 1, IMGCTL_CONCURRENCY=1 if these have set it
   setting: ({ verb, key, text }, settings) => {

@@ -1,5 +1,6 @@
 // What a command receives for its options and arguments: names, types and defaults.
 
+import { Option } from 'commander';
 import type { Value } from '../config/values.ts';
 import type { ArgumentDeclaration, OptionDeclaration } from './command-types.ts';
 
@@ -63,8 +64,7 @@ export function defaultOf(option: OptionDeclaration) {
 
 /** Returns the name of an option as a command receives it. */
 export function optionName({ flags }: OptionDeclaration): string {
-  const [, name = ''] = /--(?:no-)?([\w-]+)/.exec(flags) ?? [];
-  return name.replace(/-./g, (part) => part.charAt(1).toUpperCase());
+  return new Option(flags).attributeName();
 }
 
 export function defaultsOf<const Options extends readonly OptionDeclaration[]>(options: Options) {

@@ -11,7 +11,15 @@ import {
 } from '../output/formats.ts';
 import { FIELDS } from '../query/fields.ts';
 import { describeHiddenWords } from '../query/find-versions.ts';
-import { type Block, lines, optionTerm, shell, type Term, terms } from './command-types.ts';
+import {
+  type Block,
+  lines,
+  meanings,
+  optionTerm,
+  shell,
+  type Term,
+  terms,
+} from './command-types.ts';
 import { ALL_GLOBAL_OPTIONS } from './global-options.ts';
 
 export const TOPICS = [
@@ -116,7 +124,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
     ),
     'Formats: -o FORMAT, or --json for -o json. IMGCTL_OUTPUT or the setting output changes the default, except for token, config get and config path, which print only a value. The format is the same in a pipe. Only colour, width and progress differ, and the columns of images changes and sync-status --list.',
     terms(...Object.entries(FORMATS).map(([name, { meaning }]): Term => [name, meaning])),
-    `Columns: --columns a,b selects the fields and their order in every format; "all" selects all nine of the service. By default tables, ${LINE_FORMAT_LIST} show id, name, folder and updated_on; ${DATA_FORMAT_LIST} show all fields, including those imgctl does not know.`,
+    `Columns: --columns a,b selects the fields and their order in every format; "all" selects all ${FIELDS.length} of the service. By default tables, ${LINE_FORMAT_LIST} show id, name, folder and updated_on; ${DATA_FORMAT_LIST} show all fields, including those imgctl does not know.`,
     'Times: --time STYLE selects the format of image timestamps.',
     terms(
       ['raw', 'as the service sent them: 2018-07-18 Wed 15:36:49 EDT'],
@@ -133,26 +141,24 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
   environment: [
     shell('IMGCTL_PROFILE=staging imgctl images list', 'IMGCTL_TIMEOUT=5s imgctl whoami'),
     'An option overrides a variable, and a variable overrides the profile. An empty variable counts as unset. Every setting KEY has the variable IMGCTL_KEY, in capitals and with _ for - and .: IMGCTL_BASE_URL, IMGCTL_UPLOAD_URL, IMGCTL_CA_FILE, IMGCTL_COLUMNS_IMAGES (see "imgctl config --help").',
-    terms(
-      ...Object.entries({
-        IMGCTL_PROFILE: 'use the settings and token of this profile',
-        ...Object.fromEntries(OWN_SECRETS),
-        'AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION':
-          'for S3, if nothing above gives a key or token; only for amazonaws.com (.cn) and the host of AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL',
-        IMGCTL_TOKEN: 'an access token; never cached, never renewed',
-        IMGCTL_DEBUG: 'set it to 1 to trace requests, without secrets',
-        IMGCTL_CONFIG_DIR: 'one folder for all but compiled code; it is trusted, whoever owns it',
-        XDG_CONFIG_HOME: 'its imgctl folder holds settings and tokens (~/.config)',
-        XDG_STATE_HOME: 'its imgctl folder holds sync history and cursors (~/.local/state)',
-        XDG_CACHE_HOME: 'its imgctl folder holds caches and compiled code (~/.cache)',
-        'HTTPS_PROXY, HTTP_PROXY':
-          'proxy URL, such as http://user:password@host:port; never used for this machine',
-        NO_PROXY:
-          'hosts to reach without the proxy: names (with subdomains), addresses, ranges (10.0.0.0/8), or *, separated by commas',
-        NODE_EXTRA_CA_CERTS: 'additional trusted certificates, like the setting ca-file',
-        'NO_COLOR, FORCE_COLOR': 'turn colour off or on',
-      }),
-    ),
+    meanings({
+      IMGCTL_PROFILE: 'use the settings and token of this profile',
+      ...Object.fromEntries(OWN_SECRETS),
+      'AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION':
+        'for S3, if nothing above gives a key or token; only for amazonaws.com (.cn) and the host of AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL',
+      IMGCTL_TOKEN: 'an access token; never cached, never renewed',
+      IMGCTL_DEBUG: 'set it to 1 to trace requests, without secrets',
+      IMGCTL_CONFIG_DIR: 'one folder for all but compiled code; it is trusted, whoever owns it',
+      XDG_CONFIG_HOME: 'its imgctl folder holds settings and tokens (~/.config)',
+      XDG_STATE_HOME: 'its imgctl folder holds sync history and cursors (~/.local/state)',
+      XDG_CACHE_HOME: 'its imgctl folder holds caches and compiled code (~/.cache)',
+      'HTTPS_PROXY, HTTP_PROXY':
+        'proxy URL, such as http://user:password@host:port; never used for this machine',
+      NO_PROXY:
+        'hosts to reach without the proxy: names (with subdomains), addresses, ranges (10.0.0.0/8), or *, separated by commas',
+      NODE_EXTRA_CA_CERTS: 'additional trusted certificates, like the setting ca-file',
+      'NO_COLOR, FORCE_COLOR': 'turn colour off or on',
+    }),
     'If no token is valid, imgctl takes the password from the nearest place: an option, a variable, the profile, the credential helper, the system keychain; of each, first the secret itself, then a file, then a command: IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE, IMGCTL_PASSWORD_COMMAND. Other secrets alike: each variable has a NAME_FILE, a file whose first line is the secret. Only "imgctl login" prompts for the password.',
     'A credential helper is a program that speaks Docker\'s protocol: "imgctl config set credential-helper pass" runs docker-credential-pass. Others are wincred, osxkeychain and secretservice.',
     'The password command runs in a shell, without secrets in its variables. Each source must provide the password within 30 s. A command that still runs 2 s after its first line is stopped, and the line is used.',
@@ -160,16 +166,14 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
 
   fleet: [
     'The service allows only a few token requests per account. By default each machine stores its own token. With a shared token store, one machine requests a token and all others use it.',
-    terms(
-      ...Object.entries({
-        'token-store, IMGCTL_TOKEN_STORE':
-          'file (default), or the URL of a Redis server, such as rediss://user@host:6379/0; redis:// without TLS is only for this machine, unless allow-http is true',
-        'IMGCTL_TOKEN_STORE_PASSWORD, IMGCTL_TOKEN_STORE_PASSWORD_FILE':
-          'the password of the Redis user, or a file whose first line is that password; or set token-store-password-command',
-        'IMGCTL_TOKEN_STORE_KEY, IMGCTL_TOKEN_STORE_KEY_FILE':
-          'a key that encrypts tokens, the same on all machines, as openssl rand -base64 32 prints it; or a file whose first line is that key',
-      }),
-    ),
+    meanings({
+      'token-store, IMGCTL_TOKEN_STORE':
+        'file (default), or the URL of a Redis server, such as rediss://user@host:6379/0; redis:// without TLS is only for this machine, unless allow-http is true',
+      'IMGCTL_TOKEN_STORE_PASSWORD, IMGCTL_TOKEN_STORE_PASSWORD_FILE':
+        'the password of the Redis user, or a file whose first line is that password; or set token-store-password-command',
+      'IMGCTL_TOKEN_STORE_KEY, IMGCTL_TOKEN_STORE_KEY_FILE':
+        'a key that encrypts tokens, the same on all machines, as openssl rand -base64 32 prints it; or a file whose first line is that key',
+    }),
     'Each machine also caches the token and uses it while it is valid. If the store cannot be used within 2 s, imgctl prints one warning, and uses or requests a token for this machine.',
     'With --wait-for-token DURATION, or the setting wait-for-token, a command waits if the service allows no login now, instead of exiting with 6. If another machine gets a token meanwhile, the command uses it.',
     'doctor checks the store; whoami shows which is used. Do not log in on every machine, because each login requests a token: set base-url, username and password-file with "imgctl config set".',
@@ -177,23 +181,21 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
 
   'exit-codes': [
     'Exit codes:',
-    terms(
-      ...Object.entries({
-        '0': 'success, including an empty list',
-        '1': 'the operation failed: server error, failed sync, unreadable response, invalid package, file locked by another imgctl',
-        '2': 'usage or configuration error',
-        '3': 'network error: unreachable, TLS, timeout',
-        '4': 'not logged in, wrong credentials, not permitted',
-        '5': 'not found, or no image matched (lists: only with --fail-empty)',
-        '6': 'rate limited; try again at the time shown, or use --wait-for-token',
-        '7': 'still waiting when --wait-timeout expires',
-        '10': 'with --exit-code: there are changes',
-        '129': 'the terminal was closed (SIGHUP); ignored under nohup',
-        '130': 'interrupted (Ctrl-C)',
-        '131': 'quit (SIGQUIT)',
-        '143': 'terminated (SIGTERM)',
-      }),
-    ),
+    meanings({
+      '0': 'success, including an empty list',
+      '1': 'the operation failed: server error, failed sync, unreadable response, invalid package, file locked by another imgctl',
+      '2': 'usage or configuration error',
+      '3': 'network error: unreachable, TLS, timeout',
+      '4': 'not logged in, wrong credentials, not permitted',
+      '5': 'not found, or no image matched (lists: only with --fail-empty)',
+      '6': 'rate limited; try again at the time shown, or use --wait-for-token',
+      '7': 'still waiting when --wait-timeout expires',
+      '10': 'with --exit-code: there are changes',
+      '129': 'the terminal was closed (SIGHUP); ignored under nohup',
+      '130': 'interrupted (Ctrl-C)',
+      '131': 'quit (SIGQUIT)',
+      '143': 'terminated (SIGTERM)',
+    }),
     'A pipe that closes early (imgctl images list | head -1) is not an error.',
     'Errors are printed on stderr, never on stdout:',
     lines('imgctl: <what happened>', 'hint: <the command or setting that helps>'),

@@ -11,8 +11,7 @@ import type { TypedLine, TypedWord } from './typed.ts';
 /** Returns the error of the first such word, unless it may be a file, and there is one. */
 export function findMisreading(line: TypedLine, cwd: string): ImgctlError | undefined {
   for (const [index, word] of line.words.entries()) {
-    const error =
-      typesetError(word, line) ?? dashError(word, line) ?? fieldsError(word, line, index);
+    const error = typesetError(word) ?? dashError(word, line) ?? fieldsError(word, line, index);
     const isFile = mayBeArgument(word) && fs.existsSync(path.resolve(cwd, word.text));
     if (error && !isFile) return error;
   }
@@ -25,17 +24,10 @@ function mayBeArgument({ kind }: TypedWord): boolean {
 }
 
 /** `images list –n 5` and `images list -f “name~web”`: word processors replace hyphens and quotes. */
-function typesetError(word: TypedWord, line: TypedLine): ImgctlError | undefined {
+function typesetError(word: TypedWord): ImgctlError | undefined {
   const { kind, text, option } = word;
   const isFilter = kind === 'value' && option && longFlag(option) === '--filter';
-  const isWord = mayBeArgument(word) && !isCommandLine(text, line);
-  return isFilter || isWord ? (typesetDash(text) ?? typesetQuote(text)) : undefined;
-}
-
-/** True for the value of a setting that is a command: what it runs may be quoted in any way. */
-function isCommandLine(text: string, { path: names, args }: TypedLine): boolean {
-  const [key = '', value] = args;
-  return names.join(' ') === 'config set' && key.endsWith('-command') && text === value;
+  return isFilter || mayBeArgument(word) ? (typesetDash(text) ?? typesetQuote(text)) : undefined;
 }
 
 const DASHES = '\u2010-\u2015\u2212';
@@ -87,6 +79,7 @@ function fieldsError(
   const isBehindJson = before?.kind === 'option' && before.option?.flags === '--json';
   if (kind !== 'argument' || !isBehindJson) return undefined;
   const { run, fields, options = [] } = command;
+  // Behind imgctl or a group, those of an image.
   const names: readonly string[] = fields?.map(({ name }) => name) ?? (run ? [] : FIELDS);
   if (!text.split(',').some((each) => names.includes(each.toLowerCase()))) return undefined;
   const hasColumns = options.some((option) => longFlag(option) === '--columns');

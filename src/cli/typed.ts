@@ -4,6 +4,7 @@ import {
   type CommandDeclaration,
   commandNames,
   findOption,
+  listedCommands,
   type OptionDeclaration,
   rootOf,
 } from './command-types.ts';
@@ -37,25 +38,6 @@ export interface UnknownOption {
   readonly options: readonly OptionDeclaration[];
 }
 
-export interface TypedLine {
-  /** The command that is named, or imgctl itself. */
-  readonly command: CommandDeclaration;
-  /** The names that lead to the command, without aliases. */
-  readonly path: readonly string[];
-  /** The options that can be given for the command. */
-  readonly options: readonly OptionDeclaration[];
-  readonly words: readonly TypedWord[];
-  /** The arguments of the command, also those behind `--`. */
-  readonly args: readonly string[];
-  readonly unknown: UnknownOption | undefined;
-  /** The option that has another option behind it instead of its value: -n of `-n --json`. */
-  readonly withoutValue: OptionDeclaration | undefined;
-  /** The option whose value would come next, at the end of the line. */
-  readonly pending: OptionDeclaration | undefined;
-  /** True behind `--`. */
-  readonly isEnded: boolean;
-}
-
 /**
  * Tells options, their values and arguments apart as commander does, but refuses nothing.
  * `images list -qn5 web` is the commands images and list, the options -q and -n, the value 5 of -n
@@ -76,16 +58,23 @@ export function readTyped(
 const NEGATIVE_NUMBER = /^-(\d+|\d*\.\d+)(e[+-]?\d+)?$/;
 
 /** The line as far as it was read. A test compares its arguments with those of commander. */
-class LineReader implements TypedLine {
+class LineReader {
+  /** The command that is named, or imgctl itself. */
   command: CommandDeclaration;
-  options = ALL_GLOBAL_OPTIONS;
-  unknown: UnknownOption | undefined;
-  withoutValue: OptionDeclaration | undefined;
-  pending: OptionDeclaration | undefined;
-  isEnded = false;
+  /** The names that lead to the command, without aliases. */
   readonly path: string[] = [];
+  /** The options that can be given for the command. */
+  options = ALL_GLOBAL_OPTIONS;
   readonly words: TypedWord[] = [];
+  /** The arguments of the command, also those behind `--`. */
   readonly args: string[] = [];
+  unknown: UnknownOption | undefined;
+  /** The option that has another option behind it instead of its value: -n of `-n --json`. */
+  withoutValue: OptionDeclaration | undefined;
+  /** The option whose value would come next, at the end of the line. */
+  pending: OptionDeclaration | undefined;
+  /** True behind `--`. */
+  isEnded = false;
   readonly #pages: CommandDeclaration;
 
   constructor(commands: readonly CommandDeclaration[], topics: readonly CommandDeclaration[]) {
@@ -173,6 +162,8 @@ class LineReader implements TypedLine {
   }
 }
 
+export type TypedLine = Readonly<Omit<LineReader, 'read'>>;
+
 /**
  * True if commander takes the word for the value of the option before it.
  *
@@ -189,8 +180,7 @@ function isValueOf(pending: OptionDeclaration, word: string): boolean {
 
 /** Returns the commands that can follow. */
 export function followersOf({ command, args }: TypedLine): readonly CommandDeclaration[] {
-  const { subcommands = [] } = command;
-  return args.length > 0 ? [] : subcommands.filter(({ hidden }) => !hidden);
+  return args.length > 0 ? [] : listedCommands(command);
 }
 
 /** Splits `--output=json`. A short option takes all behind it: `-o=json` has the value `=json`. */

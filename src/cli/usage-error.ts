@@ -6,12 +6,13 @@ import { isSettingKey } from '../config/definitions.ts';
 import { ImgctlError } from '../errors.ts';
 import { type Advice, type Facts, hint, imgctl } from '../facts.ts';
 import { nearest } from '../spelling.ts';
-import { counted, shorten } from '../words.ts';
+import { counted, quoted, shorten } from '../words.ts';
 import {
   argumentTerm,
   type CommandDeclaration,
   findOption,
   findSubcommand,
+  listedCommands,
   longFlag,
   type OptionDeclaration,
   takesSearchWords,
@@ -20,8 +21,8 @@ import { ALL_GLOBAL_OPTIONS } from './global-options.ts';
 import { guess, guessOption, withValue } from './guesses.ts';
 import type { TypedLine, TypedWord, UnknownOption } from './typed.ts';
 
-/** Words and messages of commander are as long as what was typed. */
-const MAX_SHOWN = 200;
+/** A message of commander is as long as what was typed. */
+const MAX_MESSAGE = 200;
 
 /** Returns the error of a line that commander refuses, or that has an unknown option. */
 export function usageError(typed: TypedLine, stop: CommanderError | undefined): ImgctlError {
@@ -35,7 +36,7 @@ export function usageError(typed: TypedLine, stop: CommanderError | undefined): 
     case 'commander.unknownCommand': {
       // What is assigned to a setting may be a secret.
       const [name = ''] = args[0]?.split('=') ?? [];
-      return misuse(path, `unknown command '${shorten(name, MAX_SHOWN)}'`, meantCommand(typed));
+      return misuse(path, `unknown command ${quoted(name)}`, meantCommand(typed));
     }
     case 'commander.conflictingOption': {
       // '-c, --columns <a,b>' cannot be used with option '--get <field>'
@@ -48,12 +49,14 @@ export function usageError(typed: TypedLine, stop: CommanderError | undefined): 
       const { length } = command.arguments ?? [];
       const limit = length === 0 ? 'no arguments' : `at most ${counted(length, 'argument')}`;
       const problem = `${path.join(' ')} takes ${limit} (got ${args.length})`;
-      return misuse(path, problem, guess(path, argumentsIn(words)));
+      return misuse(path, problem, guess(path, words.filter(isArgument)));
     }
     default:
-      return misuse(path, shorten(first, MAX_SHOWN));
+      return misuse(path, shorten(first, MAX_MESSAGE));
   }
 }
+
+const isArgument = ({ kind }: TypedWord) => kind === 'argument';
 
 function misuse(path: readonly string[], message: string, advice?: Advice): ImgctlError {
   const facts = advice ?? hint`see: ${imgctl(...path, '--help')}`;
@@ -74,10 +77,6 @@ function missingArgumentHint({ path, command, args: [word = ''] }: TypedLine): F
   return hint`use: ${imgctl(...path)} ${names.join(' ')}`;
 }
 
-function argumentsIn(words: readonly TypedWord[]): readonly TypedWord[] {
-  return words.filter(({ kind }) => kind === 'argument');
-}
-
 /**
  * Returns the hint for words that are no command. The first that applies counts:
  *
@@ -88,7 +87,7 @@ function argumentsIn(words: readonly TypedWord[]): readonly TypedWord[] {
  */
 function meantCommand({ path, command, words, unknown }: TypedLine): Advice | undefined {
   // What follows an unknown option may be its value.
-  const args = argumentsIn(words.slice(0, unknown?.index));
+  const args = words.slice(0, unknown?.index).filter(isArgument);
   const guessed = guess(path, args);
   if (guessed !== undefined) return guessed;
   const [first = '', second = ''] = args.map(({ text }) => text);
@@ -96,8 +95,8 @@ function meantCommand({ path, command, words, unknown }: TypedLine): Advice | un
   if (path[0] === 'config' && isSettingKey(key)) {
     return hint`use: ${imgctl('config', ...(value ? ['set', key, 'VALUE'] : ['get', key]))}`;
   }
-  const names = command.subcommands?.filter(({ hidden }) => !hidden).map(({ name }) => name);
-  const near = findSubcommand(command, nearest(first, names ?? []) ?? '');
+  const names = listedCommands(command).map(({ name }) => name);
+  const near = findSubcommand(command, nearest(first, names) ?? '');
   if (near === undefined) return undefined;
   const below = findSubcommand(near, second);
   return hint`did you mean ${imgctl(...path, near.name, ...(below ? [below.name] : []))}?`;
@@ -117,63 +116,48 @@ interface TypedOption extends UnknownOption {
   readonly behind: readonly TypedWord[];
 }
 
-/** What is wrong with such an option, if it has the form of one that exists. */
-const OPTION_PROBLEMS: readonly ((option: TypedOption) => ImgctlError | undefined)[] = [
-  // -limit, -limit=5
-  oneDashProblem,
-  // '--limit 5' as one word
-  oneWordProblem,
-  // --wait=10m, -q=true
-  needlessValueProblem,
-];
-
-/** What it probably means otherwise. The first that has a hint counts. */
-const OPTION_HINTS: readonly ((option: TypedOption) => Advice | undefined)[] = [
-  // images list ubuntu -rc: to leave out names that contain it
-  dashedWordHint,
-  // images list --sort-by name: use --sort name
-  guessOption,
-  // config --unset time: use: imgctl config unset time
-  subcommandHint,
-  // images -n 5 list, images -n 5: use: imgctl images list -n 5
-  misplacedHint,
-  // images list --colums id: did you mean --columns?
-  ({ flag, options }) => didYouMean(nearest(flag.slice(2), namesOf(options))),
-];
-
+/** Says what is wrong with the option, and what it probably means. */
 function unknownOption(words: readonly TypedWord[], unknown: UnknownOption): ImgctlError {
-  const { index, path } = unknown;
+  const { index, path, options } = unknown;
   const { text = '' } = words[index] ?? {};
   const [flag] = /^(?:--\S+|-[^\s-])/.exec(text) ?? ['-'];
   const behind = words.slice(index + 1);
   const [next] = behind;
   const value = next?.option || next?.kind === 'unknown' ? undefined : next;
   const option = { ...unknown, text, flag, value, behind };
-  const problem = OPTION_PROBLEMS.map((problemOf) => problemOf(option)).find(Boolean);
+  const problem = misspelt(option) ?? oneWord(option) ?? needlessValue(option);
   if (problem) return problem;
-  const advice = OPTION_HINTS.map((hintFor) => hintFor(option)).find(Boolean);
-  return misuse(path, `unknown option '${shorten(flag, MAX_SHOWN)}'`, advice);
+  const advice =
+    dashedWordHint(option) ??
+    guessOption(flag, value, unknown) ??
+    subcommandHint(option) ??
+    misplacedHint(option) ??
+    didYouMean(nearest(flag.slice(2), namesOf(options)));
+  return misuse(path, `unknown option ${quoted(flag)}`, advice);
 }
 
-function oneDashProblem({ path, options, text }: TypedOption): ImgctlError | undefined {
+/** `-limit` and `-limit=5` for --limit. */
+function misspelt({ path, options, text }: TypedOption): ImgctlError | undefined {
   const [oneDash = ''] = text.split('=');
   const isLong = options.some((each) => longFlag(each) === `-${oneDash}`);
   if (!isLong) return undefined;
   return misuse(path, `unknown option '${oneDash}'`, `did you mean -${oneDash}?`);
 }
 
-function oneWordProblem({ path, options, flag }: TypedOption): ImgctlError | undefined {
+/** `'--limit 5'` */
+function oneWord({ path, options, flag }: TypedOption): ImgctlError | undefined {
   if (!findOption(options, flag)?.value) return undefined;
   return misuse(path, `option '${flag}' and its value are one word`, 'type them as two words');
 }
 
-function needlessValueProblem({ path, options, flag }: TypedOption): ImgctlError | undefined {
+/** `--wait=10m`, `-q=true` */
+function needlessValue({ path, options, flag }: TypedOption): ImgctlError | undefined {
   if (!findOption(options, flag)) return undefined;
   const longer = namesOf(options).find((each) => each.startsWith(`${flag.slice(2)}-`));
   return misuse(path, `option '${flag}' takes no value`, didYouMean(longer));
 }
 
-/** Returns a hint for a word with a dash before it, as other tools leave out words. */
+/** `images list ubuntu -rc`: other tools leave out words that way. */
 function dashedWordHint({ text, command }: TypedOption): string | undefined {
   const isDashedWord = /^-[\p{L}\p{N}][\p{L}\p{N}._-]+$/u.test(text);
   if (!isDashedWord || !takesSearchWords(command)) return undefined;
@@ -182,17 +166,14 @@ function dashedWordHint({ text, command }: TypedOption): string | undefined {
   return "to leave out names that contain a word: -f 'name!~WORD'";
 }
 
-/** Returns a hint for a subcommand that was typed as an option, as git has it. */
+/** `config --unset time`: a subcommand, typed as git has it. */
 function subcommandHint({ command, flag, path, value }: TypedOption): Facts | undefined {
   const found = findSubcommand(command, flag.slice(2));
   const shown = value?.mayShow ? [value.text] : [];
   return found && hint`use: ${imgctl(...path, found.name, ...shown)}`;
 }
 
-/**
- * Returns a hint for an option of a subcommand, which is named behind it or else the first that has
- * it.
- */
+/** `images -n 5 list`, `images -n 5`: of the subcommand that is named behind, or the first with it. */
 function misplacedHint({ command, path, flag, value, behind }: TypedOption): Facts | undefined {
   const named = followNames(command, behind);
   const last = named.at(-1) ?? command;
