@@ -3,7 +3,7 @@
 import path from 'node:path';
 import { attempt, ImgctlError, tryOr } from '../errors.ts';
 import { hint, imgctl } from '../facts.ts';
-import { baseUrlText, hideUserInfo } from '../http/url.ts';
+import { baseUrlText, maskUrl } from '../http/url.ts';
 import type { Io } from '../io.ts';
 import { type ConfigFile, DEFAULT_PROFILE, type Texts } from './config-file.ts';
 import {
@@ -234,7 +234,7 @@ export function addressOf(text = ''): string {
 
 /** Returns a base URL for messages: an invalid one may hold a password. */
 export function shownAddress(text = ''): string {
-  return hideUserInfo(addressOf(text));
+  return maskUrl(addressOf(text));
 }
 
 /** Files of one process: what a shell makes of <(COMMAND), and its standard input. */

@@ -1,7 +1,7 @@
 // Parses the URLs of the token store and of the upload storage.
 
 import { ImgctlError, tryOr } from '../errors.ts';
-import { hideUserInfo } from '../http/url.ts';
+import { maskUrl } from '../http/url.ts';
 import { builtin } from '../io.ts';
 
 export type RedisAddress = NonNullable<ReturnType<typeof parseRedisAddress>>;
@@ -37,7 +37,7 @@ export function parseRedisAddress(text: string) {
 
 function invalidRedisUrl(text: string): ImgctlError {
   const advice = 'use file, or a URL such as rediss://imgctl@redis.example.com:6379/0';
-  return invalid('token-store', hideUserInfo(text), advice);
+  return invalid('token-store', maskUrl(text), advice);
 }
 
 export type UploadTarget =
@@ -49,9 +49,10 @@ export type UploadTarget =
 const EXAMPLES =
   'use a URL such as dav+https://host/path or s3+https://host/bucket/prefix, or a folder such as /mnt/uploads';
 
-/** True for a path; C: is a drive of Windows. */
+/** True for a path; C: is a drive of Windows, and //alice:secret@host a URL without its scheme. */
 function isPlainPath(text: string): boolean {
-  return text.trim() !== '' && text !== '/' && !/^\s*[a-z][a-z0-9+.-]+:/i.test(text);
+  const isUrl = /^\s*(?:[a-z][a-z0-9+.-]+:|\/\/[^/]*@)/i.test(text);
+  return text.trim() !== '' && text !== '/' && !isUrl;
 }
 
 /** Returns an upload URL as settings hold it: later commands may run in another directory. */
@@ -68,8 +69,7 @@ export function parseUploadUrl(text: string): UploadTarget {
   const url = new URL(address);
   if (url.username || url.password || url.search || url.hash) {
     const advice = 'remove the user name, password, query and fragment from the URL';
-    // The query may be a secret too.
-    throw invalid('upload URL', hideUserInfo(text).replace(/([?#]).*/s, '$1…'), advice);
+    throw invalid('upload URL', maskUrl(text), advice);
   }
   // A URL has no relative paths: file:uploads would be /uploads.
   if (url.pathname !== '/' && url.host === '' && /^file:\//i.test(text.trim())) {
@@ -89,14 +89,14 @@ function hasBucket({ pathname }: URL): boolean {
 function invalidUploadUrl(text: string): ImgctlError {
   const meant = meantUploadUrl(text);
   const advice = meant === undefined ? EXAMPLES : `did you mean ${meant}? Otherwise, ${EXAMPLES}`;
-  return invalid('upload URL', hideUserInfo(text), advice);
+  return invalid('upload URL', maskUrl(text), advice);
 }
 
 /** Returns an upload URL for s3://BUCKET, as AWS writes it, or for a URL without dav+. */
 function meantUploadUrl(text: string): string | undefined {
   const [, place] = /^s3:\/\/([\w.-]+(?:\/[\w./-]*)?)$/i.exec(text) ?? [];
   if (place !== undefined) return `s3+https://s3.amazonaws.com/${place}`;
-  return /^https?:/i.test(text) ? `dav+${text}` : undefined;
+  return /^https?:[^@]*$/i.test(text) ? `dav+${text}` : undefined;
 }
 
 function invalid(what: string, text: string, advice: string): ImgctlError {

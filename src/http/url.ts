@@ -6,7 +6,7 @@ import { ImgctlError } from '../errors.ts';
 export function parseBaseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
-    throw new ImgctlError('config', `base URL is not an http or https URL: ${hideUserInfo(text)}`, {
+    throw new ImgctlError('config', `base URL is not an http or https URL: ${maskUrl(text)}`, {
       facts: `use ${withScheme(text) ?? 'a URL such as https://images.example.com'}`,
     });
   }
@@ -60,7 +60,7 @@ export function resolveUrl(baseUrl: URL, pathOrUrl: string): URL {
     const url = URL.canParse(pathOrUrl) ? new URL(pathOrUrl) : undefined;
     if (url && url.origin === baseUrl.origin && url.username === '' && url.password === '')
       return url;
-    throw new ImgctlError('usage', `not a URL of ${baseUrl.origin}: ${hideUserInfo(pathOrUrl)}`, {
+    throw new ImgctlError('usage', `not a URL of ${baseUrl.origin}: ${maskUrl(pathOrUrl)}`, {
       facts: `use a path below ${baseUrlText(baseUrl)}: credentials go only to its origin`,
     });
   }
@@ -76,10 +76,12 @@ export function resolveUrl(baseUrl: URL, pathOrUrl: string): URL {
   return url;
 }
 
-/** Removes all before an `@`: in a text that is no URL, a password may be anywhere there. */
-export function hideUserInfo(text: string): string {
-  const at = text.lastIndexOf('@');
-  return at < 0 ? text : `…${text.slice(at)}`;
+/**
+ * Removes what may be a secret: all before an `@`, as in a text that is no URL a password may be
+ * anywhere there, and the query and the fragment.
+ */
+export function maskUrl(text: string): string {
+  return text.replace(/^.*@/s, '…@').replace(/([?#]).*/s, '$1…');
 }
 
 /** Encodes credentials for Basic authentication (RFC 7617). */

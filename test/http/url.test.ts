@@ -41,6 +41,7 @@ describe('parseBaseUrl', () => {
     ['[::1]:80', `${NOT_HTTP}[::1]:80`, 'use http://[::1]:80'],
     ['a.b/two words', `${NOT_HTTP}a.b/two words`, EXAMPLE],
     ['@images.example.com', `${NOT_HTTP}…@images.example.com`, EXAMPLE],
+    ['ftp://a.b/x?token=secret', `${NOT_HTTP}ftp://a.b/x?…`, EXAMPLE],
     ['localhost:8080', `${NOT_HTTP}localhost:8080`, 'use http://localhost:8080'],
     ['127.0.0.1:80/x', `${NOT_HTTP}127.0.0.1:80/x`, 'use http://127.0.0.1:80/x'],
     ['ftp://images.example.com', `${NOT_HTTP}ftp://images.example.com`, EXAMPLE],

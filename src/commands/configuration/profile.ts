@@ -7,7 +7,7 @@ import type { Result } from '../../cli/result.ts';
 import { suggestProfiles } from '../../cli/suggestions.ts';
 import { type ConfigFile, changeConfigFile, DEFAULT_PROFILE } from '../../config/config-file.ts';
 import { findPaths } from '../../config/paths.ts';
-import { Settings } from '../../config/settings.ts';
+import { Settings, shownAddress } from '../../config/settings.ts';
 import { passwordToRead } from '../../config/stored-password.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError, tryOr } from '../../errors.ts';
@@ -101,9 +101,9 @@ async function list(context: Context): Promise<Result> {
     return {
       name,
       default: name === profile,
-      // An invalid one may hold a password before the @.
-      base_url: stored['base-url']?.replace(/^.*@/s, '…@') ?? null,
-      username: stored.username ?? null,
+      // Invalid ones may hold a password.
+      base_url: shownAddress(stored['base-url']) || null,
+      username: stored.username?.replace(/:.*/s, ':…') ?? null,
       token_state: tokenState(account && context.cachedToken(account), context.io.now()),
       password: stored['password-file']
         ? 'file'

@@ -113,6 +113,8 @@ describe('config', () => {
     ['upload-url', 'https://host/x', 'use a URL such as dav+https://'],
     ['upload-url', 'dav+https://u:hunter2@host/', 'remove the user name'],
     ['upload-url', 'dav+https://h/?hunter2=1', 'remove the user name, password'],
+    ['upload-url', '//u:hunter2@host/x', 'hint: use a URL such as dav+https://'],
+    ['upload-url', 'https://u:hunter2@host:port', 'hint: use a URL such as dav+https://'],
     ['upload-url', 'file:///a%2fb', 'use a URL such as '],
     ['upload-url', 'file:', 'use a URL such as '],
     ['upload-url', 'file:///', 'use a URL such as '],

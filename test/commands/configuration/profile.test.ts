@@ -45,10 +45,10 @@ async function loggedIn() {
 const EXPIRED = 'imgctl: the token has expired\nhint: run: imgctl login\n';
 
 describe('profile', () => {
-  it('list shows no password of a base URL that was edited by hand', async () => {
-    const wrong = { 'base-url': 'https://alice:s3cret@images.example' };
+  it('list shows no password of a base URL or user name that was edited by hand', async () => {
+    const wrong = { 'base-url': 'https://alice:s3cret@images.example', username: 'bob:s3cret' };
     const { imgctl } = userWith({ profiles: { default: wrong } });
-    const hidden = /…@images\.example/;
+    const hidden = /…@images\.example(?!.*s3cret).*bob:…/s;
     await expectSteps(imgctl, ['profile list', hidden], ['profile list --json', hidden]);
   });
 
