@@ -62,7 +62,8 @@ export async function publishPart(
   if (move.kind === 'conflict' || move.kind === 'refused') return move;
   if (await findFile(dav, part)) {
     if (move.kind === 'may-be-moved') return { kind: 'refused', error: move.error };
-    throw move.kind === 'may-still-move' ? move.error : notRenamed(dav, arrived);
+    if (move.kind === 'may-still-move') throw move.error;
+    throw arrivedWrong(name, `${dav.address} did not rename its part`);
   }
   // Servers check and move in two steps: another push may still move its file over this one.
   if (!replace && (await mayHaveRival(dav, arrived)))
@@ -130,12 +131,6 @@ function mayStillMove(error: ImgctlError): boolean {
 /** If an earlier attempt moved the part, it is not found, or its lock comes too late. */
 function mayBeMoved(error: ImgctlError): boolean {
   return hasCode(error, 'server-error', 'locked', 'not-found');
-}
-
-function notRenamed({ address }: Dav, { part, name }: ArrivedPart): ImgctlError {
-  const advice = 'ask the administrators of the storage';
-  const message = `${address} did not rename ${part} to ${name}`;
-  return new ImgctlError('bad-answer', message, { facts: advice });
 }
 
 /** True if another push uploads a file of that name, or if the folder cannot be listed. */

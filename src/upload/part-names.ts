@@ -16,7 +16,7 @@ const MIN_PART_AGE = 600_000;
  */
 export function partName(name: string, system: System): string {
   const unique = randomBytes(4).toString('hex');
-  return `${prefixOf(name)}${hostPart(system)}-${system.pid}-${unique}.partial`;
+  return `${prefixOf(name)}${shortHost(system)}-${system.pid}-${unique}.partial`;
 }
 
 /** What partName returns, with the host and the process. */
@@ -36,7 +36,7 @@ function prefixOf(name: string): string {
 }
 
 /** Long names of hosts often begin alike, so that the beginning alone would mix them up. */
-function hostPart(system: System): string {
+function shortHost(system: System): string {
   const host = system.hostname();
   if (/^[\w.-]{1,16}$/.test(host)) return host;
   const digest = shortDigest(host, 8);
@@ -50,7 +50,7 @@ function hostPart(system: System): string {
 export function isDeadPart(name: string, age: number, system: System): boolean {
   const [, host, pid] = PART.exec(name) ?? [];
   if (host === undefined) return false;
-  const isAbandoned = host === hostPart(system) && !system.isAlive(Number(pid));
+  const isAbandoned = host === shortHost(system) && !system.isAlive(Number(pid));
   return age > (isAbandoned ? MIN_PART_AGE : MAX_PART_AGE);
 }
 

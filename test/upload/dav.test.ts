@@ -224,7 +224,7 @@ it.each([
     () => tag,
   );
   const result = await start('--no-sync --on-conflict replace').ended;
-  expect(result).toEqual(failed(1, /127.* did not rename \.imgctl-.* to web\.ova\nhint: /));
+  expect(result).toEqual(failed(1, /web\.ova failed: 127.* did not rename its part\nhint: /));
   expect([...files.keys()]).toEqual([stored]);
 });
 
