@@ -65,8 +65,13 @@ export class LikeProofs {
   }
 
   /**
-   * Returns a text to find, and the order of the page that has it. As a service may change the case
-   * of what it searches for, the text has upper and lower case, unless all values are in one case.
+   * Returns a text to find, and the order of the page that has it. The text has upper and lower
+   * case, as a service may change the case of what it searches for. The first of:
+   *
+   *     a text of the page with the filter
+   *     'unneeded', if the first page of all images has all of them
+   *     a text of that page; one in one case, if all values of both pages are
+   *     undefined
    */
   async #chooseProbe(field: Field, part: string, page: ImagePage, { sort, perPage }: PageOrder) {
     const [text] = probesOn(page, field, part, sort).filter(hasBothCases);
