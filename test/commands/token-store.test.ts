@@ -1,9 +1,9 @@
 // The commands that show, check and delete a token in a shared store.
 
-import { cpSync, readdirSync } from 'node:fs';
+import fs, { cpSync, readdirSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { failed, fakeIo, runCli, temporaryDirectory } from '../support/io.ts';
 import { NO_REDIS, STORE_PASSWORD, sharedRedis, startRedis } from '../support/redis.ts';
 import { listen } from '../support/sockets.ts';
@@ -130,6 +130,17 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     const message = `cannot delete the token in ${redis.url}: the connection was refused\nhint: when the token store works`;
     expect([stderr.includes(message), exitCode]).toEqual([true, 3]);
     expect(stderr).toContain('imgctl: logged out\n');
+  });
+
+  it('loses its token by logout --all even if the copy cannot be removed', async () => {
+    const { redis, here, login } = await fleetUser();
+    await login();
+    const remove = vi.spyOn(fs, 'rmSync').mockImplementation(() => {
+      throw Object.assign(new Error(), { code: 'EBUSY' });
+    });
+    onTestFinished(() => remove.mockRestore());
+    expect(await here('logout --all')).toMatchObject(failed(2, /cannot remove .*: resource busy/));
+    expect(redis.cli('keys', '*token')).toBe('');
   });
 
   it('is checked by doctor: its lock and the seal', async () => {

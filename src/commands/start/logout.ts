@@ -7,7 +7,7 @@ import { findPaths } from '../../config/paths.ts';
 import { Settings } from '../../config/settings.ts';
 import { passwordsToDelete } from '../../config/stored-password.ts';
 import type { Context } from '../../context.ts';
-import { hasCode, ImgctlError, tryOr } from '../../errors.ts';
+import { attempt, hasCode, ImgctlError, tryOr } from '../../errors.ts';
 import { type Facts, hint, imgctl, setting } from '../../facts.ts';
 import { printable } from '../../output/text.ts';
 import { findSecret } from '../../secrets/secrets.ts';
@@ -84,15 +84,16 @@ function sayNotLoggedIn({ console, settings }: Context): void {
 async function logOutEverywhere(context: Context): Promise<void> {
   const { io, console, settings } = context;
   const directory = findPaths(io).config;
-  const count = forgetTokens(directory);
-  if (count > 0) console.success(`Logged out${describeTokens(count)}`);
+  const failures: ImgctlError[] = [];
+  const { value: count, error: failure } = attempt(() => forgetTokens(directory));
+  if (failure) failures.push(failure);
+  else if (count > 0) console.success(`Logged out${describeTokens(count)}`);
   else console.note('you were not logged in');
   const { config } = settings;
   const { IMGCTL_TOKEN_STORE } = io.env;
   const profiles = [...config.profiles.keys()].map((name) => {
     return new Settings(config, name, { IMGCTL_TOKEN_STORE });
   });
-  const failures: ImgctlError[] = [];
   for (const each of profiles) {
     const deletion = await deleteStoredPasswords(context, each);
     if (deletion.isDeleted) {
@@ -105,7 +106,8 @@ async function logOutEverywhere(context: Context): Promise<void> {
     failures.push(...(await deleteSharedTokens(context, [settings, ...profiles])));
   } finally {
     // A run that was still storing its shared token has written it to a file too.
-    forgetTokens(directory);
+    const { error } = attempt(() => forgetTokens(directory));
+    if (error && !failure) failures.push(error);
   }
   throwFailures(context, failures);
 }
