@@ -24,34 +24,19 @@ export class LineEditor {
     return this.#characters.join('');
   }
 
-  /** Takes a key, which edits the line. @returns what else it means */
+  /** Takes a key. @returns what it means, unless it only edits the line */
   press(key: string): 'enter' | 'end' | 'interrupted' | 'quit' | undefined {
     if (this.#isInSequence(key)) return undefined;
     const line = this.#characters;
-    switch (key) {
-      case '\r':
-      case '\n':
-        return 'enter';
-      case CTRL_C:
-        return 'interrupted';
-      case CTRL_BACKSLASH:
-        return 'quit';
-      case CTRL_D:
-        return line.length === 0 ? 'end' : undefined;
-      case CTRL_U:
-        line.length = 0;
-        return undefined;
-      case CTRL_W:
-        line.length = lengthWithoutWord(line);
-        return undefined;
-      case '\b':
-      case DELETE:
-        line.pop();
-        return undefined;
-      default:
-        if (key >= ' ') line.push(key);
-        return undefined;
-    }
+    if (key === '\r' || key === '\n') return 'enter';
+    if (key === CTRL_C) return 'interrupted';
+    if (key === CTRL_BACKSLASH) return 'quit';
+    if (key === CTRL_D && line.length === 0) return 'end';
+    if (key === CTRL_U) line.length = 0;
+    else if (key === CTRL_W) line.length = lengthWithoutWord(line);
+    else if (key === '\b' || key === DELETE) line.pop();
+    else if (key >= ' ') line.push(key);
+    return undefined;
   }
 
   /** True if a key only continues a sequence, such as that of an arrow, which edits nothing. */
