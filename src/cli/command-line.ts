@@ -1,4 +1,17 @@
-// Decides between a command line as typed (typed.ts) and as commander reads it (commander-tree.ts).
+// Reads a command line: what it asks for, or what is wrong with it. Start here; the way goes on so:
+//
+//   readCommandLine
+//     readTyped (typed.ts)                   what each word is: it decides help, version and errors
+//     CommandTree.parse (commander-tree.ts)  what commander reads: it decides values and what runs
+//     findMisreading (typed-checks.ts)       a word that commander would read otherwise than meant
+//     outcomeOf                              which of the three counts
+//   CommandLine.act                          runs the command; or, of a line that runs none:
+//     showPage (help-page.ts, topics.ts)     prints a page of help
+//     usageError (usage-error.ts)            says what is wrong, and with guesses.ts what was meant
+//
+// Commands are declared by command() of declare.ts, in the types of command-types.ts. They return a
+// Result, which showResult (result.ts) prints. hints.ts makes a hint of the facts of an error, with
+// commands for the profile of the run (hint-commands.ts). suggestions.ts is for completion.
 
 import type { CommanderError } from 'commander';
 import { version } from '../../package.json';

@@ -52,7 +52,7 @@ export class CommandTree {
       getOutHasColors: () => true,
     });
   readonly #env: Env;
-  /** Set by the action of the command that commander finds. */
+  /** Set while commander parses, by the action of the command that it finds. */
   #outcome: CommanderOutcome = { kind: 'error', error: new Error('commander found no command') };
 
   constructor(commands: readonly CommandDeclaration[], env: Env) {
@@ -114,6 +114,7 @@ export class CommandTree {
   }
 }
 
+/** A value is parsed when commander meets it. Of a setting, its text and its flag are kept too. */
 function optionOf(declaration: OptionDeclaration, env: Env): Option {
   const { value, setting, repeatable, implies, conflicts } = declaration;
   const [flags, description] = optionTerm(declaration);
@@ -123,6 +124,7 @@ function optionOf(declaration: OptionDeclaration, env: Env): Option {
       const name = option.long ?? flags;
       const parsed = parseGiven(value, text, name, env);
       if (setting) return new Given(text, parsed, name);
+      // Before the first value, commander passes the default.
       const isFirst = previous === undefined || previous === option.defaultValue;
       return repeatable ? [...(isFirst ? [] : [previous].flat()), parsed] : parsed;
     });

@@ -37,7 +37,10 @@ export const SERVICE_CODES: readonly number[] = [3, 4, 5, 6];
 type TextHints = Omit<Hints, 'mayBePath'>;
 type Details<Declaration> = Omit<Declaration, 'flags' | 'name' | 'description'> & TextHints;
 
-/** Declares an option. Its value is any text, unless `more` has another kind of value. */
+/**
+ * Declares an option, such as `option('--limit <n>', 'maximum number', { value: wholeNumber(1) })`.
+ * Without a `value` it takes any text; without `<n>` it takes none.
+ */
 export function option<
   const Flags extends string,
   const More extends Details<OptionDeclaration> = object,
@@ -68,6 +71,7 @@ export function settingOption<const Flags extends string, const Key extends Sett
   setting: Key,
   description: string = SETTINGS[setting].summary,
 ) {
+  // The type of its value, with what only some rows have.
   const definition: SettingDefinition & Pick<(typeof SETTINGS)[Key], 'value'> = SETTINGS[setting];
   const { value, fallback } = definition;
   return { flags, description, value, default: fallback, setting };

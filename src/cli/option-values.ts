@@ -37,6 +37,7 @@ type Defaults<Options extends readonly OptionDeclaration[]> = {
   readonly [Option in Extract<Options[number], WithDefault> as NameOf<Option>]: OptionValue<Option>;
 };
 
+/** `{ limit?: number; mine?: boolean; file: string }`, if only --file has a default here. */
 export type Parsed<Options extends readonly OptionDeclaration[]> = Defaults<Options> & {
   readonly [Option in Exclude<
     Options[number],

@@ -1,4 +1,4 @@
-// What commander would take for something else than was meant: `–n`, `“web”`, `-9`, `--json id,name`.
+// Words that commander would read otherwise than they were meant: `–n`, `“web”`, `-9`, `--json id`.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -23,7 +23,7 @@ function mayBeArgument({ kind }: TypedWord): boolean {
   return kind === 'argument' || kind === 'unknown';
 }
 
-/** `images list –n 5` and `images list -f “name~web”`: word processors replace hyphens and quotes. */
+/** `images list –n 5`, `images list -f “name~web”`: programs for texts replace hyphens and quotes. */
 function typesetError(word: TypedWord): ImgctlError | undefined {
   const { kind, text, option } = word;
   const isFilter = kind === 'value' && option && longFlag(option) === '--filter';

@@ -24,7 +24,15 @@ import type { TypedLine, TypedWord, UnknownOption } from './typed.ts';
 /** A message of commander is as long as what was typed. */
 const MAX_MESSAGE = 200;
 
-/** Returns the error of a line that commander refuses, or that has an unknown option. */
+/**
+ * Returns the error of a line that commander refuses, or that has an unknown option. The first that
+ * applies counts:
+ *
+ *     images list -n --json    option '--limit' needs a value
+ *     images list --bogus      unknown option '--bogus', unless a command before it is unknown
+ *     images list -n           option '--limit' needs a value
+ *     imags, images lock add   what commander says, in our words
+ */
 export function usageError(typed: TypedLine, stop: CommanderError | undefined): ImgctlError {
   const { unknown, withoutValue, pending, path, command, words, args } = typed;
   const { code, message = '' } = stop ?? {};
@@ -173,7 +181,7 @@ function subcommandHint({ command, flag, path, value }: TypedOption): Facts | un
   return found && hint`use: ${imgctl(...path, found.name, ...shown)}`;
 }
 
-/** `images -n 5 list`, `images -n 5`: of the subcommand that is named behind, or the first with it. */
+/** `images -n 5 list`: an option of the command behind it; `images -n 5`: of the first that has it. */
 function misplacedHint({ command, path, flag, value, behind }: TypedOption): Facts | undefined {
   const named = followNames(command, behind);
   const last = named.at(-1) ?? command;
