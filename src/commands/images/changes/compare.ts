@@ -17,7 +17,7 @@ export interface Change {
 }
 
 /** What compareLists finds. Of 1, 2 and 3 before, and now 1 as before, 2 with another name, and 4: */
-export interface ListComparison {
+interface ListComparison {
   /** 2 moved and 4 added, in the new order. */
   readonly changes: readonly Change[];
   /** 3 as it was. It may exist, and no longer match the query. */
