@@ -209,7 +209,7 @@ it.each([
   ['sync --wait', 1, 'sync request 41 failed (status: ERROR)'],
   ['sync-status 41', 1, 'sync request 41 failed (status: ERROR)'],
   ['images lock check', 1, '1 of 1 locked image changed'],
-  ['validate bad.ova -o ndjson', 1, 'bad.ova is invalid'],
+  ['validate bad.ova gone.ova -o ndjson', 1, '2 failed: bad.ova, gone.ova'],
 ])('%s exits %i if the reader of its output is gone', async (line, exitCode, message) => {
   let images = [UBUNTU];
   const { cwd, lock, runInto } = await userOf('ERROR', () => images);

@@ -306,6 +306,10 @@ describe('push --sync-if-sent', () => {
     expect((await push(`--sync-if-sent --no-wait --json`, files.slice(0, 2))).stdout).toBe('');
     rmSync(files[0] ?? '');
     writeOva(path.dirname(write('z')), 'a', 30_000);
+    expect(await night('--on-conflict skip')).toMatchObject({ syncs: 0, stdout: 'b.ova\n' });
+    const plan = '--sync-if-sent --dry-run --on-conflict replace --get step';
+    const planned = await push(plan, files.slice(0, 2));
+    expect(planned.stdout).toContain('sync\n');
     expect(await night('--on-conflict replace')).toMatchObject({ syncs: 1, exitCode: 0 });
     expect(await night()).toMatchObject({ syncs: 0, exitCode: 0 });
   });

@@ -138,7 +138,7 @@ describe('sync', () => {
   });
 
   it('--wait keeps waiting for a minute if the request is not found after it was seen', async () => {
-    const line = 'sync --poll-interval 30s';
+    const line = 'sync-status 41 --wait --poll-interval 30s';
     const seen = [PENDING, PENDING, PENDING, PENDING];
     expect((await runWith(line, ...seen, MISSING, DONE)).exitCode).toBe(0);
     const { result, waited } = await runWith(line, ...seen, MISSING);
