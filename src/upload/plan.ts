@@ -61,7 +61,7 @@ export interface Transfer {
   readonly assertHeld: AssertHeld;
   /** Called for each package before the first of its files may become visible. */
   readonly beforeVisible: () => void;
-  /** The files that became visible, by name. `transferPackage` adds them; the plan stays as it is. */
+  /** The files that became visible, by name: `transferPackage` adds them. The plan never changes. */
   readonly visible: Map<string, VisibleFile>;
 }
 
@@ -72,7 +72,7 @@ export function isOfPackage(error: unknown): error is ImgctlError {
   return hasCode(error, 'invalid-package', 'conflict', 'usage');
 }
 
-/** @param onFile called before each file is compared, which is once for all packages that have it */
+/** @param onFile called before a file is compared, which is once for all packages that have it */
 export async function planPackages(
   packages: readonly UploadPackage[],
   transfer: Transfer,

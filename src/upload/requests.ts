@@ -37,8 +37,7 @@ export function createRequests(
   authorize: (request: StorageRequest) => Promise<Record<string, string>>,
   explain: (response: HttpResponse) => ImgctlError | undefined = () => undefined,
 ) {
-  const { clock, ca, env, onEvent, onSecret, parallel, redact, retries, timeout, userAgent } =
-    options;
+  const { clock, ca, env, onEvent, onSecret, parallel, redact, retries, timeout } = options;
   const { now, elapsed, sleep, random, signal } = clock;
   const { proxy, proxyAdvice } = chooseProxy(base, env);
   if (proxy) proxySecrets(proxy).forEach(onSecret);
@@ -46,7 +45,7 @@ export function createRequests(
   const limits = { maxBytes: MAX_BYTES, connections: parallel + 1 };
   const target = { origin: base.origin, endpoint, proxy, ca, timeout };
   const transport = createTransport({ ...target, ...limits, now, elapsed, onEvent });
-  const own = { 'user-agent': userAgent, 'accept-encoding': 'identity' };
+  const own = { 'user-agent': options.userAgent, 'accept-encoding': 'identity' };
   const pace = new Pace({ elapsed, sleep, random, limits: false });
   return {
     /** Returns any response but a redirect. @throws ImgctlError */

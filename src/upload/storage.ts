@@ -11,8 +11,8 @@
 //     dav.ts      WebDAV              put: uploadPart, publish: dav-move.ts; dav-folder, dav-parts
 //     s3.ts       S3                  put: s3-upload.ts, publish: s3-completion.ts; s3-bucket.ts
 //
-// WebDAV and S3 send through requests.ts; responses.ts and s3-responses.ts say what a response means.
-// part-names.ts has the hidden names of folder.ts and dav.ts; trial.ts tries it for `doctor --upload`.
+// WebDAV and S3 send through requests.ts; responses.ts and s3-responses.ts read the responses.
+// part-names.ts names the hidden files of folder.ts and dav.ts. trial.ts is `doctor --upload`.
 
 import type { ImgctlError } from '../errors.ts';
 import type { HttpEvent } from '../http/message.ts';
@@ -34,7 +34,7 @@ export interface StorageOptions {
   readonly ca: string | undefined;
   readonly userAgent: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Where a push leaves the names of its parts for the next one. Only one at a time may have it. */
+  /** Where a push leaves the names of its parts for the next one. Only one push may have it. */
   readonly partsFile: string | undefined;
   readonly onWarning: (text: string) => void;
   readonly onSecret: (secret: string) => void;

@@ -14,13 +14,13 @@ import { openUnchanged, type RegionResults, type UploadFile } from './upload-fil
 
 type OnProgress = (file: PlannedFile, bytes: number) => void;
 
-/** The files of a package that are sent, but not visible: those left after an error are discarded. */
+/** The files of a package that are sent, but not visible. After an error they are discarded. */
 type UnpublishedFiles = Map<PlannedFile, UnpublishedFile>;
 
 /**
  * Sends a package: uploads and checks all of its files, then makes one after the other visible.
- * @throws ImgctlError, after which `visible` says what others see of each file. What they do not see
- * is removed, unless a later run can continue it
+ * @throws ImgctlError, after which `visible` says what others see of each file. What they do not
+ * see is removed, unless a later run can continue it
  */
 export async function transferPackage(
   { files, verify }: PlannedPackage,
