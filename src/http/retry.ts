@@ -23,9 +23,9 @@ type Next =
   | { readonly kind: 'backoff'; readonly asked: number; readonly outage?: string | undefined };
 
 /**
- * A request that is safe or idempotent is retried after a retryable status or a lost connection, any
- * other only if it was never sent or had no effect. imgctl's own timeouts are not retried. A refusal by a limit costs no
- * retry: the pace waits, and gives up.
+ * A request that is safe or idempotent is retried after a retryable status or a lost connection,
+ * any other only if it was never sent or had no effect. imgctl's own timeouts are not retried. A
+ * refusal by a limit costs no retry: the pace waits, and gives up.
  * @throws TransportError; the signal's reason when it aborts
  */
 export async function sendWithRetry(

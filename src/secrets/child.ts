@@ -45,8 +45,8 @@ export interface ChildResult {
  *     `limit` has passed without that, or it cannot be started     a failure
  *     an interrupt                                                 its reason is thrown
  *
- * The program gets a process group of its own, which is killed as a whole: children that go on would
- * hold the pipes of imgctl. It has no terminal, so it cannot prompt there.
+ * The program gets a process group of its own, which is killed as a whole: children that go on
+ * would hold the pipes of imgctl. It has no terminal, so it cannot prompt there.
  */
 export async function runChild(io: Io, options: ChildOptions): Promise<ChildResult> {
   const { command, args = [], input, limit = TIME_LIMIT } = options;

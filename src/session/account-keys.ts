@@ -21,8 +21,8 @@ const MUTEX_TIME = 30_000;
 const REFUSAL_TIME = 180_000;
 
 /**
- * The mutex is the key `lock`: KEYS[1], with its owner, ARGV[1]. All commands are scripts of get and
- * set: a user who lacks one of them, or may not run scripts, cannot take the mutex and keep it.
+ * The mutex is the key `lock`: KEYS[1], with its owner, ARGV[1]. All commands are scripts of get
+ * and set: a user who lacks one of them, or may not run scripts, cannot take the mutex and keep it.
  */
 const TAKE = `if redis.call('get', KEYS[1]) then return 0 end
 redis.call('set', KEYS[1], ARGV[1], 'px', ARGV[2])
@@ -149,8 +149,8 @@ export class AccountKeys {
   }
 
   /**
-   * Is sent after an interrupt too, unless that ended the connection with another command in flight.
-   * If this fails, the mutex expires.
+   * Is sent after an interrupt too, unless that ended the connection with another command in
+   * flight. If this fails, the mutex expires.
    */
   async releaseMutex(owner: string): Promise<void> {
     const { signal } = new AbortController();
@@ -209,7 +209,7 @@ export class AccountKeys {
     await this.#redis.send(['SET', this.#name(key), value, 'PX', wholeMilliseconds(milliseconds)]);
   }
 
-  /** @throws SharedStoreError: it was sealed with another key, or not sealed although a key is set */
+  /** @throws SharedStoreError: sealed with another key, or not sealed although a key is set */
   #unseal(text: string): string {
     const { sealingKey } = this.#options;
     const isSealed = text.startsWith(SEALED);

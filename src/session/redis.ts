@@ -26,8 +26,8 @@ interface RedisOptions {
 }
 
 /**
- * A connection that the first command opens. A command ends by its reply, an error of its connection,
- * the limit of time or an interrupt. All but a good reply end the connection too.
+ * A connection that the first command opens. A command ends by its reply, an error of its
+ * connection, the limit of time or an interrupt. All but a good reply end the connection too.
  */
 export class Redis {
   readonly #options: RedisOptions;

@@ -7,9 +7,9 @@
 //     or login          tokens.ts           requests one in any case
 //     withPatience      request-limit.ts    waits for the end of the limit, and starts again
 //     withTokenMutex    shared-store.ts     starts again with the files if the store fails
-//     runUnderMutex     token-store.ts      holds the mutex of the store; looks for the token or the
-//                                           refusal of another process; starts again if it took
-//                                           the mutex
+//     runUnderMutex     token-store.ts      holds the mutex of the store; looks for the token or
+//                                           the refusal of another process; starts again if that
+//                                           took the mutex
 //     #request          tokens.ts           reads the password; stores the token or the refusal
 //     send              request-limit.ts    counts the request; sends none above the limit
 //     requestToken      src/api             sends the request
