@@ -87,7 +87,7 @@ export const LONG = [
   ['src/commands/packages/package-batch.ts', 'const [first] = this.#failed();', 'const first = this.#failed().at(-1);', 'test/commands/packages/validate.test.ts'],
   ['src/commands/packages/push/sync-pushed.ts', ' && request.errors?.length === 0;', ';', 'test/commands/packages/push-many.test.ts'],
   ['src/commands/packages/push/sync-pushed.ts', 'await requireUnchanged(push, toSync);', '', 'test/commands/packages/push-moving.test.ts'],
-  ['src/commands/packages/push/sync-pushed.ts', 'isCertain = doubts.length === 0 && ', 'isCertain = ', 'test/commands/packages/push-many.test.ts'],
+  ['src/commands/packages/push/sync-pushed.ts', 'isClean = doubts.length === 0 && ', 'isClean = ', 'test/commands/packages/push-many.test.ts'],
   ['src/upload/transfer.ts', 'for (const file of files) await requireUnchanged(file, transfer);', '', 'test/commands/packages/push-moving.test.ts'],
   ['src/upload/rate.ts', 'Buffer.from(piece)', 'piece', 'test/upload/rate.test.ts'],
   ['src/upload/s3-completion.ts', 'escapeXml(etags.get(index + 1) ||', 'escapeXml(etags.get(0) ||', 'test/upload/s3-habits.test.ts'],

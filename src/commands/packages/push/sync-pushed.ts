@@ -89,8 +89,8 @@ async function syncedResult(push: Push, complete: Packages, request: SyncRequest
   const after = await listWhenDone(push, toSync, request);
   const changes = imageChanges(complete, before, after);
   const doubts = doubtsOf(changes, request, transfer.storage.address);
-  const isCertain = doubts.length === 0 && request.errors?.length === 0;
-  if (isCertain) await rememberSync(push, () => mark.complete(transfer.assertHeld));
+  const isClean = doubts.length === 0 && request.errors?.length === 0;
+  if (isClean) await rememberSync(push, () => mark.makeWhole(transfer.assertHeld));
   const { error, warnings } = judge(doubts, failure, strict);
   const afterwards = () => {
     for (const { message, hint } of warnings) context.tell({ kind: 'warning', message, hint });

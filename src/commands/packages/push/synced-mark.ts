@@ -16,9 +16,9 @@ const pending = (key: readonly string[]) => `${JSON.stringify({ pending: key })}
 /**
  * The mark of a storage and a service:
  *
- *     before a submit                | begin: pending
- *     after a sync without errors    | complete: whole, if it is still pending; then it is there
- *     before a file becomes visible  | remove: missing, in another push until its sync
+ *     before a submit                | begin: it is pending
+ *     after a sync without errors    | makeWhole, if it is still pending: it is there
+ *     before a file becomes visible  | remove: it is missing until the next sync
  */
 export class SyncedMark {
   readonly #directory: string | undefined;
@@ -74,7 +74,7 @@ export class SyncedMark {
   }
 
   /** Makes a pending mark whole after a sync without errors. @throws an error with the reason */
-  async complete(assertHeld: AssertHeld): Promise<void> {
+  async makeWhole(assertHeld: AssertHeld): Promise<void> {
     // Otherwise, a push to another address of the storage made a file visible meanwhile.
     if (this.#file !== undefined && this.#holds(pending(this.#key)))
       await replaceFile(this.#file, whole(this.#key), { assertHeld });
