@@ -23,7 +23,7 @@ function mayBeArgument({ kind }: TypedWord): boolean {
   return kind === 'argument' || kind === 'unknown';
 }
 
-/** `images list –n 5`, `images list -f “name~web”`: programs for texts replace hyphens and quotes. */
+/** `images list –n 5`, `images list -f “web”`: programs for texts replace hyphens and quotes. */
 function typesetError(word: TypedWord): ImgctlError | undefined {
   const { kind, text, option } = word;
   const isFilter = kind === 'value' && option && longFlag(option) === '--filter';

@@ -181,7 +181,7 @@ function subcommandHint({ command, flag, path, value }: TypedOption): Facts | un
   return found && hint`use: ${imgctl(...path, found.name, ...shown)}`;
 }
 
-/** `images -n 5 list`: an option of the command behind it; `images -n 5`: of the first that has it. */
+/** `images -n 5 list`: of the command behind it; `images -n 5`: of the first that has the option. */
 function misplacedHint({ command, path, flag, value, behind }: TypedOption): Facts | undefined {
   const named = followNames(command, behind);
   const last = named.at(-1) ?? command;
