@@ -61,7 +61,7 @@ export interface Transfer {
   readonly assertHeld: AssertHeld;
   /** Called for each package before the first of its files may become visible. */
   readonly beforeVisible: () => void;
-  /** The files that became visible, by name: `transferPackage` adds them. The plan never changes. */
+  /** The files that became visible, by name. `transferPackage` adds them: no plan changes. */
   readonly visible: Map<string, VisibleFile>;
 }
 
@@ -100,7 +100,7 @@ export async function planPackages(
     }
     const taken = files.find(({ action }) => action === 'conflict');
     error ??= taken && conflict(taken.name, transfer.storage.address, taken.note);
-    plan.push({ ...each, files: error ? files : skippedTogether(files), error });
+    plan.push({ ...each, files: error ? files : skippedTogether(each.name, files), error });
   }
   return plan;
 }
@@ -135,12 +135,10 @@ function actionAfter({ state }: Comparison, { onConflict }: Transfer): Action {
 }
 
 /** Skips all files of a package or none: a single file of another version would break it. */
-function skippedTogether(files: readonly PlannedFile[]): readonly PlannedFile[] {
+function skippedTogether(packageName: string, files: readonly PlannedFile[]) {
   if (!files.some(({ action }) => action === 'skip')) return files;
-  return files.map((file) => {
-    if (file.action === 'skip') return file;
-    return { ...file, action: 'skip', note: `with the rest of ${file.package}` };
-  });
+  const skip = { action: 'skip', note: `with the rest of ${packageName}` } as const;
+  return files.map((file) => (file.action === 'skip' ? file : { ...file, ...skip }));
 }
 
 /** Returns the package with the files as unchanged that packages before it have sent. */

@@ -23,11 +23,14 @@ const SETTLING = 2_000;
 const MAX_UPLOADS = 20;
 
 /** An upload that this push or an earlier one has started. */
-interface Upload {
+interface StartedUpload {
   readonly s3: S3;
   readonly name: string;
   readonly id: string;
   readonly file: UploadSource;
+}
+
+interface Upload extends StartedUpload {
   /** The ETags of the parts that the storage has, as it sent them, by number from 1. */
   readonly etags: ReadonlyMap<number, string>;
 }
@@ -44,7 +47,8 @@ export interface SentUpload extends Upload {
 export async function openUpload(s3: S3, name: string, file: UploadSource): Promise<Upload> {
   const ids = await listUploads(s3, name);
   for (const id of ids.slice(-MAX_UPLOADS)) {
-    const upload = { s3, name, id, file, etags: await readParts(s3, name, id, file) };
+    const started = { s3, name, id, file };
+    const upload = { ...started, etags: await readParts(started) };
     // Its other parts may still be under way, from another machine: they are the same.
     if (upload.etags.size > 0 && (await hasPartsOfFile(upload))) return upload;
   }
@@ -52,12 +56,7 @@ export async function openUpload(s3: S3, name: string, file: UploadSource): Prom
 }
 
 /** Returns the ETags of the parts by number; none if the list makes no sense for this file. */
-async function readParts(
-  s3: S3,
-  name: string,
-  id: string,
-  file: UploadSource,
-): Promise<ReadonlyMap<number, string>> {
+async function readParts({ s3, name, id, file }: StartedUpload): Promise<Upload['etags']> {
   const request = { name, query: { uploadId: id, 'part-number-marker': '0' } };
   const maxNumber = Math.max(1, Math.ceil(file.size / partSizeOf(s3, file)));
   const etags = new Map<number, string>();
