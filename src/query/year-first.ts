@@ -48,6 +48,7 @@ const makeForms = () => ({
 export function yearFirstIn(names: readonly string[]): (name: string) => string {
   forms ??= makeForms();
   const { yearLast, shortDate, sureShortDate } = forms;
+  // 5.12.24 is a date if all names have one, and one of these cannot be a version.
   const haveShortDates =
     names.every((name) => name.search(shortDate) >= 0) &&
     names.some((name) => name.search(sureShortDate) >= 0);
