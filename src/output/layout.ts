@@ -43,22 +43,29 @@ export function measureColumns(
 ): readonly TableColumn[] {
   const { hasSentences } = output.table;
   const columns = output.columns.length > 0 ? output.columns : undeclared(rows[0]);
+  const last = columns.length - 1;
   return columns.map((column, at) => {
     const cells = rows.map((row) => output.cell(column, row));
-    const values = cells.filter((value) => value !== null && value !== undefined);
-    const isNumeric = values.length > 0 && values.every((value) => typeof value === 'number');
-    const wraps = hasSentences && at === columns.length - 1;
-    const mayCut = hasSentences ? wraps : !isNumeric && isCuttable(column);
+    const isNumeric = areNumbers(cells);
     const title = printable(column.name);
     const titleWidth = displayWidth(title);
     const texts = cells.map(shownText);
     const width = widest(texts, output.hasHeader ? titleWidth : 0);
-    // A word is never divided, nor a title.
+    const wraps = hasSentences && at === last;
+    const isCut = !hasSentences && !isNumeric && isCuttable(column);
+    // Neither a word is divided nor a title.
     const words = wraps ? texts.flatMap((text) => text.split(' ')) : [];
-    const minWidth = mayCut ? widest(words, Math.max(MIN_CUT_WIDTH, titleWidth)) : width;
+    const leastWidth = widest(words, Math.max(MIN_CUT_WIDTH, titleWidth));
+    const minWidth = wraps || isCut ? leastWidth : width;
     const paint = painterOf(column, hasSentences, style);
     return { ...column, title, titleWidth, texts, width, minWidth, wraps, isNumeric, paint };
   });
+}
+
+/** True if a column has numbers, and nothing else but missing values. */
+function areNumbers(cells: readonly unknown[]): boolean {
+  const values = cells.filter((value) => value !== null && value !== undefined);
+  return values.length > 0 && values.every((value) => typeof value === 'number');
 }
 
 /** Returns columns for all that a row has. */
