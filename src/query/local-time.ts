@@ -40,7 +40,7 @@ export function localSpan(utc: number, length: number): { at: number; end: numbe
   const [startAfter, endAfter] = [utc - after, utc + length - after];
   const change = changeBetween(first, last);
   return {
-    // By the clocks before the change, if they show it before that. What is skipped is at the change.
+    // By the clocks before the change, if they show it before that. What is skipped is at it.
     at: startBefore < change ? startBefore : Math.max(startAfter, change),
     // By the clocks after the change, if they show it after that.
     end: endAfter > change ? endAfter : Math.min(endBefore, change),
