@@ -20,9 +20,6 @@ import {
 } from './storage-errors.ts';
 import { fingerprintOf, settledFingerprintOf, type UploadSource } from './upload-file.ts';
 
-const FULL = ['ENOSPC', 'EDQUOT'];
-const FORBIDDEN = ['EACCES', 'EPERM', 'EROFS'];
-
 interface Folder {
   readonly root: string;
   readonly address: string;
@@ -216,14 +213,16 @@ async function flushFolder(folder: string): Promise<void> {
 function folderError(root: string, address: string, cause: unknown): ImgctlError {
   if (cause instanceof ImgctlError) return cause;
   const reason = errorReason(cause);
-  if (FULL.includes(errorCode(cause))) return storageFull(address, reason, { cause });
+  if (['ENOSPC', 'EDQUOT'].includes(errorCode(cause)))
+    return storageFull(address, reason, { cause });
   if (errorCode(cause) === 'EFBIG') return fileTooLarge(address, reason, { cause });
   if (isMissing(cause)) {
     const message = `folder ${root} does not exist`;
     const advice = 'check its path, and that it is mounted';
     return new ImgctlError('not-found', message, { facts: advice, cause });
   }
-  const code = FORBIDDEN.includes(errorCode(cause)) ? 'not-permitted' : 'failed';
+  const isForbidden = ['EACCES', 'EPERM', 'EROFS'].includes(errorCode(cause));
+  const code = isForbidden ? 'not-permitted' : 'failed';
   const message = `cannot upload to ${root}: ${reason}`;
   return new ImgctlError(code, message, { facts: permissionAdvice(cause, root), cause });
 }

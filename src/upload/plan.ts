@@ -43,7 +43,7 @@ export interface PlannedPackage extends Pick<UploadPackage, 'name' | 'verify'> {
 }
 
 /** What others see of a file that this push has sent. */
-export interface VisibleFile {
+interface VisibleFile {
   /** False after some errors: perhaps they see it. */
   readonly isCertain: boolean;
   /** Undefined if it is not certain, and in a dry run. */

@@ -2,13 +2,7 @@
 
 import { hasCode } from '../errors.ts';
 import { isSent } from './actions.ts';
-import {
-  compareFile,
-  type PlannedFile,
-  type PlannedPackage,
-  type Transfer,
-  type VisibleFile,
-} from './plan.ts';
+import { compareFile, type PlannedFile, type PlannedPackage, type Transfer } from './plan.ts';
 import type { OnBytes, StoredFile, UnpublishedFile } from './storage.ts';
 import { openUnchanged, type RegionResults, type UploadFile } from './upload-file.ts';
 
@@ -27,7 +21,7 @@ export async function transferPackage(
   transfer: Transfer,
   onProgress: OnProgress,
 ): Promise<void> {
-  const { proofs, visible, dryRun } = transfer;
+  const { proofs, visible, clock, dryRun } = transfer;
   if (files.every((file) => file.action === 'skip' || isProved(file, transfer))) return;
   const unpublished: UnpublishedFiles = new Map();
   try {
@@ -36,7 +30,7 @@ export async function transferPackage(
       results.push(...(await sendAndCheck(file, unpublished, transfer, onProgress)));
     await verify(new Map(results));
     // A file that was read early may have changed while the others were uploaded.
-    for (const file of files) await requireUnchanged(file, transfer);
+    for (const file of files) await (await openUnchanged(file, clock)).close();
     await makeVisible(unpublished, transfer);
     // A dry run sends nothing. A later package that shares a file would not send it again.
     if (dryRun) for (const { name } of files.filter(isSent)) visible.set(name, { isCertain: true });
@@ -104,11 +98,6 @@ async function sendFile(
   }
 }
 
-async function requireUnchanged(file: PlannedFile, { clock }: Transfer): Promise<void> {
-  const opened = await openUnchanged(file, clock);
-  await opened.close();
-}
-
 /** Gives one file after the other its name, and notes what others see. */
 async function makeVisible(unpublished: UnpublishedFiles, transfer: Transfer): Promise<void> {
   if (unpublished.size > 0) transfer.beforeVisible();
@@ -121,15 +110,8 @@ async function makeVisible(unpublished: UnpublishedFiles, transfer: Transfer): P
   }
 }
 
-interface PublishResult {
-  /** Undefined if others do not see it. */
-  readonly visible?: VisibleFile;
-  /** Why it is not certain that they see it. */
-  readonly error?: unknown;
-}
-
 /**
- * Gives a file that was sent its name, and decides what others see:
+ * Gives a file that was sent its name. Returns what others see, and the error unless they see it:
  *
  *     `publish`          | file of that name            | others see it
  *     -------------------+------------------------------+--------------
@@ -139,11 +121,7 @@ interface PublishResult {
  *     conflict           | different, or it is not read | perhaps
  *     throws             | (not looked at)              | perhaps
  */
-async function publish(
-  file: PlannedFile,
-  sent: UnpublishedFile,
-  transfer: Transfer,
-): Promise<PublishResult> {
+async function publish(file: PlannedFile, sent: UnpublishedFile, transfer: Transfer) {
   // Also if the name was free: another push may have stored a file meanwhile.
   const replace = transfer.onConflict === 'replace';
   try {

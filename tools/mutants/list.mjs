@@ -88,7 +88,7 @@ export const LONG = [
   ['src/commands/packages/push/sync-pushed.ts', ' && request.errors?.length === 0;', ';', 'test/commands/packages/push-many.test.ts'],
   ['src/commands/packages/push/sync-pushed.ts', 'await requireUnchanged(push, toSync);', '', 'test/commands/packages/push-moving.test.ts'],
   ['src/commands/packages/push/sync-pushed.ts', 'isClean = doubts.length === 0 && ', 'isClean = ', 'test/commands/packages/push-many.test.ts'],
-  ['src/upload/transfer.ts', 'for (const file of files) await requireUnchanged(file, transfer);', '', 'test/commands/packages/push-moving.test.ts'],
+  ['src/upload/transfer.ts', 'for (const file of files) await (await openUnchanged(file, clock)).close();', '', 'test/commands/packages/push-moving.test.ts'],
   ['src/upload/rate.ts', 'Buffer.from(piece)', 'piece', 'test/upload/rate.test.ts'],
   ['src/upload/s3-completion.ts', 'escapeXml(etags.get(index + 1) ||', 'escapeXml(etags.get(0) ||', 'test/upload/s3-habits.test.ts'],
   ['src/commands/packages/push/prepare.ts', 'beforeVisible: () => mark.remove()', 'beforeVisible: () => {}', 'test/commands/packages/push-many.test.ts'],
