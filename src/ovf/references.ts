@@ -53,12 +53,12 @@ async function findFiles(
   // A file that fits into one chunk need not be named as one.
   const isChunked = chunkSize !== null && chunkSize > 0 && (file === null || file.size > chunkSize);
   const files = isChunked
-    ? await findChunks(reference, chunkSize, source)
+    ? await findChunks(reference, chunkSize, source, taken)
     : await checkWhole(file, reference, source);
   const places = files.map(placeOf);
-  if (places.some((place) => taken.has(place)))
-    return report('duplicate-reference', 'another reference names the same file');
+  const isRepeated = places.some((place) => taken.has(place));
   for (const place of places) taken.add(place);
+  if (isRepeated) return report('duplicate-reference', 'another reference names the same file');
   const last = files.at(-1);
   if (last === undefined) return null;
   return { reference, files, isOpenEnded: isChunked && size === null && last.size >= chunkSize };
@@ -80,11 +80,15 @@ async function checkWhole(
   return [];
 }
 
-/** Finds the chunks `<href>.000000000` and so on: at least one, all full but the last. */
+/**
+ * Finds the chunks `<href>.000000000` and so on: at least one, all full but the last. Stops at one
+ * that is taken, as thousands of references may name the same thousands of chunks.
+ */
 async function findChunks(
   { href, size }: FileReference,
   chunkSize: number,
   source: PackageSource,
+  taken: ReadonlySet<string>,
 ): Promise<PackageFile[]> {
   const chunks: PackageFile[] = [];
   const nameOf = (index: number) => `${href}.${String(index).padStart(9, '0')}`;
@@ -100,7 +104,8 @@ async function findChunks(
     }
     checkSize(chunk, Math.min(chunkSize, size === null ? chunk.size : size - start), source);
     chunks.push(chunk);
-    if (size === null && chunk.size < chunkSize) return chunks;
+    const isLast = size === null && chunk.size < chunkSize;
+    if (isLast || taken.has(placeOf(chunk))) return chunks;
   }
 }
 

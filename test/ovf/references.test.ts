@@ -123,6 +123,7 @@ it.each([
   expect(codes(await readPackage(join(base, 'link', 'vm.ovf')))).toEqual(expected);
 });
 
+const TAKEN = 'duplicate-reference: another reference names the same file';
 const OPEN: [string] = ['unknown-end: no size, so chunks after a.000000001 may be missing'];
 
 it.each<[string, string[], string, TarMember[]]>([
@@ -142,6 +143,12 @@ it.each<[string, string[], string, TarMember[]]>([
     [member('a b', 'four')],
   ],
   ['chunks of a known size', [], SIZED.replace('11', '8'), [FIRST, SECOND]],
+  [
+    'repeated chunks, of which none is read again,',
+    ['size-mismatch: 1 byte, the descriptor declares 4', TAKEN, TAKEN],
+    ref('a.000000002') + SIZED + SIZED.replace('id="a"', 'id="b"'),
+    [FIRST, chunk(1, 'x'), LAST],
+  ],
 ])('without a manifest, %s have the findings %j', async (_, expected, references, files) => {
   const descriptor = member('vm.ovf', envelope(`<References>${references}</References>`));
   const { findings } = await readFolder([descriptor, ...files]);
