@@ -40,7 +40,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
     'api catalogue cli config context.ts errors.ts facts.ts files io.ts json.ts mcp output ovf query secrets session choices.ts spelling.ts upload words.ts',
   library:
     'api catalogue config errors.ts facts.ts http io.ts query session choices.ts spelling.ts words.ts',
-  catalogue: 'api errors.ts facts.ts files io.ts json.ts query choices.ts spelling.ts words.ts',
+  catalogue: 'api errors.ts query',
   config: 'errors.ts facts.ts files http io.ts json.ts query choices.ts spelling.ts words.ts',
   secrets: 'abort.ts config errors.ts facts.ts files io.ts json.ts words.ts',
   session:
@@ -73,7 +73,7 @@ const FORBIDDEN: Readonly<Record<string, string>> = {
   query: `node:.*|${TERMINAL}|${NETWORK}`,
   api: `node:.*|${TERMINAL}|${NETWORK}`,
   ovf: `${TERMINAL}|${NETWORK}`,
-  catalogue: `${TERMINAL}|${NETWORK}`,
+  catalogue: `node:.*|${TERMINAL}|${NETWORK}`,
   http: `node:fs|${TERMINAL}`,
   library: `node:fs|${TERMINAL}`,
   emulator: `${TERMINAL}|undici`,

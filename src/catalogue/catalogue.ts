@@ -9,10 +9,9 @@
 //         allImages            each image once, or an error if one may be missing (all-images.ts)
 //           pagesById            by id, several requests at a time (pages-by-id.ts)
 //           pagesByNumber        or by page number, if the service cannot (pages-by-number.ts)
-//   heldCatalogue        a snapshot (snapshot.ts), or the user's own images
+//   heldCatalogue        a snapshot, or the user's own images
 //
-// Each request is sent by requestPage (page.ts). Commands also use numberedPage, for --page N, and
-// newest.ts, for the newest image of a series.
+// Each request is sent by requestPage (page.ts). Commands also use numberedPage, for --page N.
 
 import type { Client } from '../api/client.ts';
 import { type ImagePage, keyOf } from '../api/images.ts';

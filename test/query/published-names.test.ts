@@ -3,8 +3,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ReceivedImage } from '../../src/api/types.ts';
-import { onlyNewest } from '../../src/catalogue/newest.ts';
 import { nameOf } from '../../src/query/fields.ts';
+import { onlyNewest } from '../../src/query/newest.ts';
 import { Query } from '../../src/query/query.ts';
 import { SeriesIndex } from '../../src/query/series.ts';
 import { sortImages } from '../../src/query/sort.ts';

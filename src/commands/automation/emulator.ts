@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Image } from '../../api/types.ts';
-import { readSnapshot } from '../../catalogue/snapshot.ts';
 import { command, option, type Parsed } from '../../cli/declare.ts';
 import { defaultsOf } from '../../cli/option-values.ts';
 import { duration, wholeNumber } from '../../config/values.ts';
@@ -18,6 +17,7 @@ import { cannotWrite } from '../../files/user-file.ts';
 import type { Io } from '../../io.ts';
 import { parseTimestamp } from '../../query/timestamp.ts';
 import { shellQuote } from '../../words.ts';
+import { readSnapshot } from '../images/snapshot-file.ts';
 
 const number = <const Default extends string>(fallback: Default, max: number) =>
   ({ default: fallback, value: wholeNumber(0, max) }) as const;

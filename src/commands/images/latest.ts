@@ -2,17 +2,6 @@
 
 import { numericId } from '../../api/images.ts';
 import type { ReceivedImage } from '../../api/types.ts';
-import {
-  type AmbiguousError,
-  describeChoices,
-  MAX_LISTED,
-  type NewestCollector,
-  newestCollector,
-  newestOfEach,
-  onlyNewest,
-  selectionOf,
-  withoutUnsure,
-} from '../../catalogue/newest.ts';
 import { command, option, type Parsed, SERVICE_CODES } from '../../cli/declare.ts';
 import type { Result } from '../../cli/result.ts';
 import type { Context } from '../../context.ts';
@@ -23,6 +12,17 @@ import { ask } from '../../output/prompt.ts';
 import { printable } from '../../output/text.ts';
 import { nameOf } from '../../query/fields.ts';
 import { readName } from '../../query/name.ts';
+import {
+  type AmbiguousError,
+  describeChoices,
+  MAX_LISTED,
+  type NewestCollector,
+  newestCollector,
+  newestOfEach,
+  onlyNewest,
+  selectionOf,
+  withoutUnsure,
+} from '../../query/newest.ts';
 import type { RankedImage } from '../../query/series.ts';
 import { parseWord } from '../../query/word.ts';
 import { noMatchError } from './empty.ts';

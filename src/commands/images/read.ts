@@ -7,15 +7,15 @@ import {
   ownCatalogue,
   serviceCatalogue,
 } from '../../catalogue/catalogue.ts';
-import type { NewestCollector } from '../../catalogue/newest.ts';
 import type { ListEnd, ReadOptions } from '../../catalogue/service-list.ts';
-import { readSnapshot } from '../../catalogue/snapshot.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
+import type { NewestCollector } from '../../query/newest.ts';
 import { EVERYTHING, type Query } from '../../query/query.ts';
 import { Tally } from '../../query/tally.ts';
 import { counted, describeDuration } from '../../words.ts';
 import type { CatalogueOptions } from './options.ts';
+import { readSnapshot } from './snapshot-file.ts';
 
 /** Pages of images, and what is known once all of them were read. */
 export type ImagePages = AsyncGenerator<readonly ReceivedImage[], ListEnd, void>;

@@ -1,7 +1,6 @@
 // imgctl images snapshot: saves the whole catalogue for offline use.
 
 import path from 'node:path';
-import { formatSnapshot } from '../../catalogue/snapshot.ts';
 import { argument, command, SERVICE_CODES } from '../../cli/declare.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
@@ -13,6 +12,7 @@ import { escapeInJson } from '../../output/text.ts';
 import { EVERYTHING } from '../../query/query.ts';
 import { counted } from '../../words.ts';
 import { openCatalogue, readImages } from './read.ts';
+import { formatSnapshot } from './snapshot-file.ts';
 
 export const imagesSnapshot = command({
   name: 'snapshot',

@@ -3,12 +3,6 @@
 import { keyOf } from '../../../api/images.ts';
 import type { ReceivedImage } from '../../../api/types.ts';
 import type { Catalogue } from '../../../catalogue/catalogue.ts';
-import {
-  type FileLabel,
-  readSnapshot,
-  type SavedSnapshot,
-  type Snapshot,
-} from '../../../catalogue/snapshot.ts';
 import { command, option, type Parsed, SERVICE_CODES } from '../../../cli/declare.ts';
 import type { Result } from '../../../cli/result.ts';
 import { checkName } from '../../../config/values.ts';
@@ -31,6 +25,12 @@ import {
   WORDS,
 } from '../options.ts';
 import { openCatalogue, readImages } from '../read.ts';
+import {
+  type FileLabel,
+  readSnapshot,
+  type SavedSnapshot,
+  type Snapshot,
+} from '../snapshot-file.ts';
 import { byKey, type Change, changeOf, compareLabels, compareLists } from './compare.ts';
 import { type ChangesTask, type FoundChanges, reportOf } from './report.ts';
 import { openState, suggestCursors } from './state.ts';

@@ -2,11 +2,11 @@
 
 import { keyOf } from '../../../api/images.ts';
 import type { ReceivedImage } from '../../../api/types.ts';
-import { type FileLabel, parseLines } from '../../../catalogue/snapshot.ts';
 import { ImgctlError } from '../../../errors.ts';
 import { stringify } from '../../../json.ts';
 import { FIELDS, kindOf } from '../../../query/fields.ts';
 import { isSameTime } from '../../../query/timestamp.ts';
+import { type FileLabel, parseLines } from '../snapshot-file.ts';
 
 export interface Change {
   /** moved: another name, path, folder or data store; updated: any other difference. */

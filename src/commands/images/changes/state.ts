@@ -2,12 +2,6 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import {
-  type FileLabel,
-  formatSnapshot,
-  parseSnapshot,
-  type Snapshot,
-} from '../../../catalogue/snapshot.ts';
 import { type Candidates, suggestWords, type Typing } from '../../../cli/suggestions.ts';
 import { findPaths } from '../../../config/paths.ts';
 import type { Context } from '../../../context.ts';
@@ -19,6 +13,7 @@ import { cannotWrite, readTextFile } from '../../../files/user-file.ts';
 import { stringify } from '../../../json.ts';
 import { portableTexts } from '../../../query/filter.ts';
 import type { Query } from '../../../query/query.ts';
+import { type FileLabel, formatSnapshot, parseSnapshot, type Snapshot } from '../snapshot-file.ts';
 
 export function suggestCursors({ context }: Typing): Candidates {
   const { state } = findPaths(context.io);

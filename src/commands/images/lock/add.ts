@@ -1,6 +1,5 @@
 // imgctl images lock add: locks the newest image of a query under a name.
 
-import { newestCollector } from '../../../catalogue/newest.ts';
 import { argument, command, option, type Parsed, SERVICE_CODES } from '../../../cli/declare.ts';
 import type { Result } from '../../../cli/result.ts';
 import { checkName } from '../../../config/values.ts';
@@ -8,6 +7,7 @@ import type { Context } from '../../../context.ts';
 import { ImgctlError } from '../../../errors.ts';
 import { imgctl } from '../../../facts.ts';
 import { portableTexts } from '../../../query/filter.ts';
+import { newestCollector } from '../../../query/newest.ts';
 import { parseQuery } from '../../../query/query.ts';
 import { shellQuote } from '../../../words.ts';
 import { withQuery } from '../invocation.ts';

@@ -1,11 +1,11 @@
 // The query that a lock stores: its words and filters, and the newest image that they find.
 
 import { numericId } from '../../../api/images.ts';
-import { type NewestCollector, onlyNewest, selectionOf } from '../../../catalogue/newest.ts';
 import type { Context } from '../../../context.ts';
 import { attempt } from '../../../errors.ts';
 import { hint, type Invocation } from '../../../facts.ts';
 import { equals } from '../../../query/filter.ts';
+import { type NewestCollector, onlyNewest, selectionOf } from '../../../query/newest.ts';
 import { parseQuery, Query } from '../../../query/query.ts';
 import { noMatchError } from '../empty.ts';
 import { withQuery } from '../invocation.ts';

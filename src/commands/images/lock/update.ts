@@ -1,11 +1,11 @@
 // imgctl images lock update: locks the newest images of the queries that the file stores.
 
 import type { ReceivedImage } from '../../../api/types.ts';
-import { newestCollector } from '../../../catalogue/newest.ts';
 import { command, type Parsed, SERVICE_CODES } from '../../../cli/declare.ts';
 import type { Result } from '../../../cli/result.ts';
 import type { Context } from '../../../context.ts';
 import { column, pick } from '../../../output/columns.ts';
+import { newestCollector } from '../../../query/newest.ts';
 import { SeriesIndex } from '../../../query/series.ts';
 import { IMAGE_COLUMNS } from '../options.ts';
 import { openCatalogue, readTogether } from '../read.ts';

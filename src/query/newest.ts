@@ -1,29 +1,28 @@
 // Finds the newest image of the series that match a query, or says why there is not exactly one.
 
-import type { ReceivedImage } from '../api/types.ts';
 import { ImgctlError } from '../errors.ts';
-import { nameOf, readValue } from '../query/fields.ts';
-import { filterOf } from '../query/filter.ts';
-import { readName } from '../query/name.ts';
-import { Query } from '../query/query.ts';
-import { likeliestFirst, type Series, SeriesIndex } from '../query/series.ts';
-import { Tally } from '../query/tally.ts';
+import { type ImageRecord, nameOf, readValue } from './fields.ts';
+import { filterOf } from './filter.ts';
+import { readName } from './name.ts';
+import { Query } from './query.ts';
+import { likeliestFirst, type Series, SeriesIndex } from './series.ts';
+import { Tally } from './tally.ts';
 
 /** Collects the images that match a query, by series. */
 export interface NewestCollector {
   readonly query: Query;
   readonly tally: Tally;
-  readonly index: SeriesIndex<ReceivedImage>;
-  readonly add: (image: ReceivedImage) => void;
+  readonly index: SeriesIndex<ImageRecord>;
+  readonly add: (image: ImageRecord) => void;
 }
 
 export function newestCollector(query: Query): NewestCollector {
-  const index = new SeriesIndex<ReceivedImage>(query.words);
+  const index = new SeriesIndex<ImageRecord>(query.words);
   return { query, tally: new Tally(query), index, add: (image) => index.add(image) };
 }
 
 export class AmbiguousError extends ImgctlError {
-  readonly choices: readonly [ReceivedImage, ...ReceivedImage[]];
+  readonly choices: readonly [ImageRecord, ...ImageRecord[]];
 
   constructor(message: string, choices: AmbiguousError['choices']) {
     super('ambiguous', message, { details: listed(describeChoices(choices)) });
@@ -32,7 +31,7 @@ export class AmbiguousError extends ImgctlError {
 }
 
 /** Returns the name of each image; its id, path and time if it is alone or shares the name. */
-export function describeChoices(choices: readonly ReceivedImage[]): string[] {
+export function describeChoices(choices: readonly ImageRecord[]): string[] {
   const counts = new Map<string, number>();
   for (const name of choices.map(nameOf)) counts.set(name, (counts.get(name) ?? 0) + 1);
   return choices.map((image) => {
@@ -64,7 +63,7 @@ export function onlyNewest({ index, query }: Pick<NewestCollector, 'query' | 'in
 
 /** Returns the only newest image of each series, and an error that names series with several. */
 export function newestOfEach({ index, query }: NewestCollector) {
-  const images: ReceivedImage[] = [];
+  const images: ImageRecord[] = [];
   const errors: AmbiguousError[] = [];
   for (const series of index.series()) {
     const error = errorOf(series, query);
@@ -80,7 +79,7 @@ export function newestOfEach({ index, query }: NewestCollector) {
 /** Returns the query with filters that leave out each series without a single newest image. */
 export function withoutUnsure({ index, query }: NewestCollector): Query {
   const isSure = index.series().map((series) => problemOf(series, query) === undefined);
-  const sure: ReceivedImage[] = [];
+  const sure: ImageRecord[] = [];
   // One series can have several patterns: web-1 and web_1.
   const unsureNames = new Map<string, string[]>();
   for (const { image, seriesNumber } of index.rankedImages()) {
@@ -104,18 +103,18 @@ export function withoutUnsure({ index, query }: NewestCollector): Query {
 }
 
 /** Returns the pattern of a filter for the versions of an image: `web-%.ova`. */
-function wildcardsOf(image: ReceivedImage): string {
+function wildcardsOf(image: ImageRecord): string {
   return readName(nameOf(image)).pattern.replaceAll('#', '%');
 }
 
 /** Returns why a series has no single newest image that matches for sure. */
-function problemOf({ choices, problem }: Series<ReceivedImage>, query: Query) {
+function problemOf({ choices, problem }: Series<ImageRecord>, query: Query) {
   if (problem !== undefined) return problem;
   const zone = query.decidingZone(choices[0]);
   return zone && `the unknown zone ${zone} decides whether the newest image matches`;
 }
 
-function errorOf(series: Series<ReceivedImage>, query: Query): AmbiguousError | undefined {
+function errorOf(series: Series<ImageRecord>, query: Query): AmbiguousError | undefined {
   const problem = problemOf(series, query);
   return problem === undefined ? undefined : new AmbiguousError(problem, series.choices);
 }
@@ -123,11 +122,11 @@ function errorOf(series: Series<ReceivedImage>, query: Query): AmbiguousError | 
 /** Narrows the query to names like that of the image; undefined if others are as new even then. */
 export function selectionOf(
   { index, query: { words, filters } }: NewestCollector,
-  target: ReceivedImage,
+  target: ImageRecord,
 ): Query | undefined {
   const narrowing = filterOf('name', 'like', wildcardsOf(target));
   const query = new Query({ words, filters: [...filters, narrowing] });
-  const narrower = new SeriesIndex<ReceivedImage>(words);
+  const narrower = new SeriesIndex<ImageRecord>(words);
   for (const { image } of index.rankedImages()) {
     if (query.matches(image)) narrower.add(image);
   }

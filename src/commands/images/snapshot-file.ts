@@ -1,12 +1,12 @@
 // Snapshots of the catalogue: JSON with one line per image, for small diffs and fast reading.
 
 import path from 'node:path';
-import { idFlaw } from '../api/images.ts';
-import type { ReceivedImage } from '../api/types.ts';
-import { ImgctlError } from '../errors.ts';
-import type { Facts } from '../facts.ts';
-import { readTextFile } from '../files/user-file.ts';
-import type { Io } from '../io.ts';
+import { idFlaw } from '../../api/images.ts';
+import type { ReceivedImage } from '../../api/types.ts';
+import { ImgctlError } from '../../errors.ts';
+import type { Facts } from '../../facts.ts';
+import { readTextFile } from '../../files/user-file.ts';
+import type { Io } from '../../io.ts';
 import {
   isObject,
   type JsonObject,
@@ -14,7 +14,7 @@ import {
   parseJson,
   stringify,
   yieldToEventLoop,
-} from '../json.ts';
+} from '../../json.ts';
 
 const VERSION = 1;
 
