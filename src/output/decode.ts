@@ -30,7 +30,7 @@ const ENCODINGS: readonly Encoding[] = [
     escapes: /&(?:#\d{1,7}|#x[\da-f]{1,6}|amp|lt|gt|quot|apos);/i,
     decodeOne(escaped) {
       const name = escaped.slice(1, -1);
-      const code = NAMES.get(name) ?? Number(name.replace('#', '0'));
+      const code = NAMES.get(name.toLowerCase()) ?? Number(name.replace('#', '0'));
       return code <= 0x10ffff ? String.fromCodePoint(code) : escaped;
     },
   },

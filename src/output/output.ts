@@ -141,8 +141,8 @@ export class Output {
 
   /** Returns what is printed of a row in a column; null if it has no value. */
   cell(column: Column, row: Row): unknown {
-    const value = column.value?.(row, this.#now()) ?? heldBy(row, column);
-    if (value === null) return null;
+    const value = column.value ? column.value(row, this.#now()) : heldBy(row, column);
+    if (value === null || value === undefined) return null;
     if (column.text && this.isTable) return column.text(value, this.#now(), row);
     return column.isTime && typeof value === 'string' ? this.timeText(value) : value;
   }
@@ -167,7 +167,7 @@ export class Output {
 }
 
 function heldBy(row: Row, { name }: Column): unknown {
-  return (Object.hasOwn(row, name) ? row[name] : null) ?? null;
+  return Object.hasOwn(row, name) ? row[name] : null;
 }
 
 /** @throws ImgctlError usage */

@@ -29,6 +29,8 @@ const ENCODINGS: Readonly<Record<string, (text: string) => string>> = {
   'JSON-escaped in every character': (text) =>
     text.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
   'HTML-escaped': inHtml,
+  'HTML-escaped in capitals': (text) =>
+    inHtml(text).replace(/&[a-z]+;/g, (each) => each.toUpperCase()),
   'in decimal references': (text) => inPoints(text, (point) => `&#${point};`),
   'in hexadecimal references': (text) => inPoints(text, (point) => `&#x${point.toString(16)};`),
   'percent-encoded': encodeURIComponent,

@@ -35,7 +35,9 @@ function outputOf(
 ) {
   const known = [...new Set([...names, ...(only === undefined ? [] : [only])])];
   const columns = known.map((name): Column => {
-    return { name, type: '', meaning: '', isId: name === only, isTime: name === 'at' };
+    const computed = name === 'computed' ? { value: () => null } : {};
+    const looks = { isId: name === only, isTime: name === 'at' };
+    return { name, type: '', meaning: '', ...looks, ...computed };
   });
   const run = { format, quiet: only !== undefined, time: () => undefined, now: () => 0 };
   return new Output(columns, options, run);
@@ -65,6 +67,7 @@ describe('listWriter', () => {
   const odd = [JSON.parse('{"__proto__": "mine", "id": 1}') as Row];
   const names = ['id', 'toString', '__proto__'];
   const inherited = { names, columns: names, rows: odd };
+  const computed = { names: ['computed'], columns: ['computed'], rows: [{ computed: 'sent' }] };
 
   it.each<[Format, string, ListCase]>([
     ['table', 'name        folder  id\ndebian.ova  debian   7\na,b.ova     -       12\n', {}],
@@ -86,6 +89,7 @@ describe('listWriter', () => {
     ['ndjson', `{"at":"${SHOWN}","gone":null,"x":"x"}\n`, timed],
     ['yaml', 'data:\n  - 7\n  - 12\nmeta:\n  "n": 1\n', { only: 'id', metaText: { n: 1 } }],
     ['ndjson', '{"id":1,"toString":null,"__proto__":"mine"}\n', inherited],
+    ['ndjson', '{"computed":null}\n', computed],
   ])('writes %s as %j with the options %j', async (format, expected, options) => {
     expect(await list(format, options)).toBe(expected);
   });
