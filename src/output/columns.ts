@@ -18,20 +18,18 @@ export interface Column extends Traits {
 interface Traits {
   /** The options without which no record has it, such as `-c or --get`. */
   readonly needs?: string;
-  /** -q prints the first id alone. Ids are not cut unless `cut` is set: a part is another id. */
+  /** -q prints the first id alone. */
   readonly isId?: boolean;
+  /** Not an id if undefined: a part of it looks like another. Times and states are never cut. */
+  readonly isCuttable?: boolean;
   /** --time formats it. */
   readonly isTime?: boolean;
   /** Its words are green, yellow or red. */
   readonly isState?: boolean;
   /** Null is an empty list: --get prints nothing of it. Else null is unknown, which is an error. */
   readonly nullIsEmpty?: boolean;
-  /** Where texts are cut: in the middle if undefined. Times, states and numbers are never cut. */
-  readonly cut?: 'middle' | 'end';
   /** The column is never hidden if undefined. */
   readonly hides?: (typeof HIDING_STEPS)[number] | undefined;
-  /** The column is not hidden if two rows have the same value in the column of this name. */
-  readonly distinguishes?: string;
   /** Computes the value from the row. Only -c and --get show such a column. */
   readonly value?: (row: Row, now: number) => unknown;
   /** Returns what a table shows instead of the value. */

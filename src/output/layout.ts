@@ -45,19 +45,19 @@ export function measureColumns(
   const columns = output.columns.length > 0 ? output.columns : undeclared(rows[0]);
   const last = columns.length - 1;
   return columns.map((column, at) => {
+    const wraps = hasSentences && at === last;
     const cells = rows.map((row) => output.cell(column, row));
     const isNumeric = areNumbers(cells);
+    const isCut = !hasSentences && !isNumeric && mayBeCut(column);
     const title = printable(column.name);
     const titleWidth = displayWidth(title);
     const texts = cells.map(shownText);
     const width = widest(texts, output.hasHeader ? titleWidth : 0);
-    const wraps = hasSentences && at === last;
-    const isCut = !hasSentences && !isNumeric && isCuttable(column);
     // Neither a word is divided nor a title.
     const words = wraps ? texts.flatMap((text) => text.split(' ')) : [];
     const leastWidth = widest(words, Math.max(MIN_CUT_WIDTH, titleWidth));
     const minWidth = wraps || isCut ? leastWidth : width;
-    const paint = painterOf(column, hasSentences, style);
+    const paint = painterOf(column, wraps, style);
     return { ...column, title, titleWidth, texts, width, minWidth, wraps, isNumeric, paint };
   });
 }
@@ -73,8 +73,8 @@ function undeclared(row: Row = {}): readonly Column[] {
   return Object.keys(row).map((name) => ({ name, type: '', meaning: '' }));
 }
 
-function isCuttable({ isId, isTime, isState, cut }: Column): boolean {
-  return !isTime && !isState && (!isId || cut !== undefined);
+function mayBeCut({ isId, isTime, isState, isCuttable = !isId }: Column): boolean {
+  return isCuttable && !isTime && !isState;
 }
 
 function shownText(value: unknown): string {
@@ -90,10 +90,10 @@ function widest(texts: readonly string[], atLeast: number): number {
 /** Begins a sentence that is a hint. */
 const HINT = 'hint:';
 
-function painterOf({ isId, isTime, isState }: Column, hasSentences: boolean, style: Style) {
+function painterOf({ isId, isTime, isState }: Column, wraps: boolean, style: Style) {
   return (text: string): string => {
     if (text === '-') return style.faint(text);
-    if (hasSentences && text.startsWith(HINT)) return style.hint(HINT) + text.slice(HINT.length);
+    if (wraps && text.startsWith(HINT)) return style.hint(HINT) + text.slice(HINT.length);
     if (isState) return stateStyle(text, style)(text);
     if (isId) return style.id(text);
     return isTime ? style.faint(text) : text;
@@ -117,7 +117,7 @@ type Layout = Table | { readonly kind: 'records' };
  *
  *     90 cells and more   all columns
  *     78 to 89            data_store is hidden
- *     68 to 77            folder too, unless two names are the same
+ *     68 to 77            folder too
  *     64 to 67            the name is cut too, in 64 cells to 40
  *     50 to 63            updated_on is hidden instead
  *     40 to 49            the name is cut too
@@ -164,18 +164,12 @@ function hideColumns(
   room: number,
   steps: HidingSteps,
 ): readonly TableColumn[] {
-  const mustStay = ({ distinguishes }: TableColumn) =>
-    columns.some(({ name, texts }) => name === distinguishes && hasRepeats(texts));
   let shown = columns;
   for (const step of steps) {
     if (cellsOf(shown) <= room) return shown;
-    shown = shown.filter((column) => column.hides !== step || mustStay(column));
+    shown = shown.filter(({ hides }) => hides !== step);
   }
   return shown;
-}
-
-function hasRepeats(texts: readonly string[]): boolean {
-  return new Set(texts).size < texts.length;
 }
 
 /** Cuts the widest columns to the largest maximum that fits. @returns undefined without room */
@@ -201,9 +195,9 @@ function widthWithin({ width, minWidth }: TableColumn, max: number): number {
 }
 
 function cutColumn(column: TableColumn, width: number, unicode: boolean): TableColumn {
-  const { texts, wraps, cut } = column;
+  const { texts, wraps } = column;
   if (width === column.width || wraps) return { ...column, width };
-  const head = cut === 'end' ? width : headFor(texts, width, unicode);
+  const head = headFor(texts, width, unicode);
   return { ...column, width, texts: texts.map((text) => cutMiddle(text, width, unicode, head)) };
 }
 

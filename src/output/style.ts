@@ -32,7 +32,7 @@ const STATES = {
   good: /^(ok|succeeded|valid|success|done|completed?|finished|processed|added)$/i,
   waiting: /^(waiting|pending|in_progress|running|processing|queued|warning|updated|moved|newer)$/i,
   bad: /^(failed|failure|error|expired|rejected|aborted|cancell?ed|gone|replaced|removed|\d+ errors?)$/i,
-  faint: /^(-|none|not checked)$/i,
+  faint: /^(none|not checked)$/i,
 };
 
 export function stateStyle(word: string, style: Style): Paint {

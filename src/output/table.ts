@@ -37,10 +37,12 @@ export async function writeTable(
     return [];
   }
   const { beside, below } = layout;
-  const isDrawn = terminal.width !== undefined && beside.every(({ width }) => width <= MAX_ALIGNED);
+  // Lines with a column below have no cell to wrap.
+  const isDrawn =
+    terminal.width !== undefined && !below && beside.every(({ width }) => width <= MAX_ALIGNED);
   const lines = isDrawn
-    ? drawnLines((await import('cli-table3')).default, layout, look)
-    : alignedLines(beside, look);
+    ? drawnLines((await import('cli-table3')).default, beside, look)
+    : alignedLines(layout, look);
   await writeText(sink, lines);
   const shown = namesOf(below ? [...beside, below] : beside);
   return namesOf(output.columns).filter((name) => !shown.includes(name));
@@ -58,21 +60,24 @@ export async function writeRecords(
   await writeText(sink, recordLines(measureColumns(output, rows, look.style), look, isFirst));
 }
 
-function* alignedLines(columns: readonly TableColumn[], { output, style }: Look) {
+function* alignedLines({ beside, below }: Table, look: Look): Generator<string> {
+  const { output, style } = look;
   const pad = ({ width, isNumeric }: TableColumn, text: string, painted: string) => {
     const padding = ' '.repeat(Math.max(0, Math.min(width, MAX_ALIGNED) - displayWidth(text)));
     return isNumeric ? padding + painted : painted + padding;
   };
   const line = (cells: readonly string[]) => `${cells.join(GAP).trimEnd()}\n`;
   if (output.hasHeader) {
-    yield line(columns.map((each) => pad(each, each.title, style.faint(each.title))));
+    yield line(beside.map((each) => pad(each, each.title, style.faint(each.title))));
   }
-  for (let row = 0; row < rowsOf(columns); row += 1) {
-    const cells = columns.map((column) => {
+  for (let row = 0; row < rowsOf(beside); row += 1) {
+    const cells = beside.map((column) => {
       const text = column.texts[row] ?? '';
       return pad(column, text, column.paint(text));
     });
-    yield line(cells);
+    // A hint below has no other cell.
+    if (!below || cells.some((cell) => cell.trim() !== '')) yield line(cells);
+    if (below) yield* linesBelow(below, row, look);
   }
 }
 
@@ -103,77 +108,56 @@ function* recordLines(
   }
 }
 
+const INDENT = '    ';
+
+/** Returns the column below a row, if it has a value there. */
+function linesBelow(
+  { title, texts, paint, wraps }: TableColumn,
+  row: number,
+  { terminal, style }: Look,
+): string[] {
+  const text = texts[row] ?? '-';
+  if (text === '-') return [];
+  const label = wraps ? '' : `${title}: `;
+  const room = Math.max(0, (terminal.width ?? 0) - INDENT.length - displayWidth(label));
+  const lines = wraps ? wrapWords(text, room, '', displayWidth) : [text];
+  return lines.map((line) => {
+    const shown = paint(cutMiddle(line, room, terminal.unicode));
+    return `${(INDENT + style.faint(label) + shown).trimEnd()}\n`;
+  });
+}
+
 type TableClass = typeof import('cli-table3');
 
-/** Returns the lines of the table in batches, with the column that goes below each row. */
+/** Returns the lines of the table in batches. */
 function* drawnLines(
   CliTable: TableClass,
-  { beside, below }: Table,
-  look: Look,
+  columns: readonly TableColumn[],
+  { output, style }: Look,
 ): Generator<string> {
-  const { table, hasHeader } = look.output;
-  const draw = (rows: string[][]) => drawRows(CliTable, beside, rows, table.hasSentences);
-  if (hasHeader) yield* draw([beside.map(({ title }) => look.style.faint(title))]);
-  for (let start = 0; start < rowsOf(beside); start += BATCH) {
-    const rows: string[][] = [];
-    for (let row = start; row < Math.min(start + BATCH, rowsOf(beside)); row += 1) {
-      rows.push(beside.map(({ texts, paint }) => paint(texts[row] ?? '')));
-    }
-    const lines = draw(rows);
-    yield* below ? withBelow(lines, below, start, look) : lines;
+  const draw = (rows: string[][]) => drawRows(CliTable, columns, rows);
+  if (output.hasHeader) yield* draw([columns.map(({ title }) => style.faint(title))]);
+  const count = rowsOf(columns);
+  for (let start = 0; start < count; start += BATCH) {
+    const rows = Array.from({ length: Math.min(BATCH, count - start) }, (_, at) =>
+      columns.map(({ texts, paint }) => paint(texts[start + at] ?? '')),
+    );
+    yield* draw(rows);
   }
 }
 
 /** Draws rows without a frame. A line each, unless a cell is wrapped. */
-function drawRows(
-  CliTable: TableClass,
-  columns: readonly TableColumn[],
-  rows: string[][],
-  wordWrap: boolean,
-): string[] {
+function drawRows(CliTable: TableClass, columns: readonly TableColumn[], rows: string[][]) {
   const table = new CliTable({
     // By default cli-table3 colours borders and headers, even with NO_COLOR.
     style: { border: [], head: [], compact: true, 'padding-left': 0, 'padding-right': 0 },
     chars: NO_FRAME,
     colWidths: columns.map(({ width }) => width),
     colAligns: columns.map(({ isNumeric }) => (isNumeric ? 'right' : 'left')),
-    wordWrap,
+    wordWrap: columns.some(({ wraps }) => wraps),
   });
   table.push(...rows);
   return `${table}`.split('\n').map((line) => `${line.trimEnd()}\n`);
-}
-
-/**
- * Adds the column below to the lines of a batch, whose first row is `start`. Each line is a row, as
- * only the column below would be wrapped.
- */
-function* withBelow(lines: readonly string[], below: TableColumn, start: number, look: Look) {
-  for (const [at, line] of lines.entries()) {
-    // The row of a hint has no other cell.
-    if (line !== '\n') yield line;
-    yield* linesBelow(below, start + at, look);
-  }
-}
-
-const INDENT = '    ';
-
-/** Returns the column below a row, if it has a value there. */
-function linesBelow(
-  { title, texts, paint, cut }: TableColumn,
-  row: number,
-  { output, terminal, style }: Look,
-): string[] {
-  const text = texts[row] ?? '-';
-  if (text === '-') return [];
-  const { hasSentences } = output.table;
-  const label = hasSentences ? '' : `${title}: `;
-  const room = Math.max(0, (terminal.width ?? 0) - INDENT.length - displayWidth(label));
-  const head = cut === 'end' ? room : undefined;
-  const lines = hasSentences ? wrapWords(text, room, '', displayWidth) : [text];
-  return lines.map((line) => {
-    const shown = paint(cutMiddle(line, room, terminal.unicode, head));
-    return `${(INDENT + style.faint(label) + shown).trimEnd()}\n`;
-  });
 }
 
 const EDGES = [

@@ -19,8 +19,7 @@ const LOOKS: Record<string, Partial<Column>> = {
   status: { isState: true },
   token_state: { isState: true },
   data_store: { hides: 'first' },
-  folder: { hides: 'second', distinguishes: 'name' },
-  changes: { cut: 'end' },
+  folder: { hides: 'second' },
 };
 
 /** `columns` has their names in one text. */
@@ -146,13 +145,6 @@ describe('a table that is wider than the terminal', () => {
     const found = names.map((name, index) => `${name} ${cells[index]?.length}`).join(', ');
     const shape = { widths: isTable ? found : 'records', hidden: table.hidden };
     expect(shape).toEqual({ widths, hidden });
-  });
-
-  it('is cut at the end of a list of names', async () => {
-    const rows = [[4, `added appliance.ova, ${'x'.repeat(40)}.ova`]];
-    const table = { columns: 'id changes', rows, header: false };
-    const { text } = await shown({ ...table, terminal: terminalOf(40) });
-    expect(text).toBe(`4  added appliance.ova, ${'x'.repeat(15)}…\n`);
   });
 
   it.each([

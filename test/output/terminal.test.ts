@@ -52,7 +52,7 @@ it.each([
   ...rows('32', 'ok', 'valid', 'succeeded', 'SUCCESS'),
   ...rows('33', 'waiting', 'PENDING', 'IN_PROGRESS', 'warning'),
   ...rows('31', 'failed', 'ERROR', 'expired', '2 errors'),
-  ...rows('2', '-', 'none', 'not checked'),
+  ...rows('2', 'none', 'not checked'),
 ])('the state %j has the colour %s', async (word, code) => {
   const style = await loadStyle({ color: true });
   expect(stateStyle(word, style)(word)).toContain(`\u001b[${code}m`);

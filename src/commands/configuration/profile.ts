@@ -21,7 +21,7 @@ import { deleteStoredPasswords, profilesSharing, throwFailures } from '../stored
 const COLUMNS = [
   column('name', 'string', 'name of the profile', {
     isId: true,
-    cut: 'middle',
+    isCuttable: true,
     text: (name, _, row) => (row.default ? `${name} *` : name),
   }),
   column('default', 'boolean', 'true for the default profile'),

@@ -16,7 +16,7 @@ import { cachedFolders } from './image-names.ts';
 const LOOKS: Partial<Record<Field, Partial<Column>>> = {
   id: { isId: true },
   data_store: { hides: 'first' },
-  folder: { hides: 'second', distinguishes: 'name' },
+  folder: { hides: 'second' },
   updated_on: { hides: 'if narrow' },
 };
 

@@ -29,7 +29,7 @@ export const OPTIONS = [
   GET_OPTION,
 ] as const;
 
-const NAME = column('name', 'string', 'file name', { isId: true, cut: 'middle' });
+const NAME = column('name', 'string', 'file name', { isId: true, isCuttable: true });
 const SIZE = column('size', 'number or null', 'bytes of the file', {
   needs: '--no-sync and --dry-run',
   text: (bytes) => describeBytes(Number(bytes)),
