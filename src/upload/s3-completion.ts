@@ -37,44 +37,75 @@ type Completion =
   | { readonly kind: 'doubtful'; readonly error: ImgctlError };
 
 /**
- * Completes the upload and looks at what is stored then, which decides:
+ * Completes the upload and looks at what is stored then:
  *
- *     completion        | stored object             | without replace     | with replace
- *     ------------------+---------------------------+---------------------+--------------------
- *     conflict          | there before              | conflict            | (cannot happen)
- *     refused           | (not looked at)           | refused             | refused
- *     joined            | none                      | throws: missing     | throws: missing
- *     gone              | none                      | refused             | refused
- *     doubtful          | none                      | throws its error    | throws its error
- *     any of these three| same as the file          | visible             | visible
- *     any of these three| only its content can tell | conflict            | conflict
- *     gone, doubtful    | different                 | conflict            | throws its error
- *     joined            | different, of this push   | refused: removed    | refused: removed
- *     joined            | different, of another     | conflict            | throws: not removed
- *     joined            | different, nobody knows   | throws: not removed | throws: not removed
+ *     completion | stored object | without replace | with replace
+ *     -----------+---------------+-----------------+-----------------
+ *     conflict   | there before  | conflict        | (cannot happen)
+ *     refused    | (not read)    | refused         | refused
+ *     joined     | (the table of `afterJoin`)
+ *     gone       | none          | refused: nothing is left that could become visible
+ *     doubtful   | none          | throws its error
+ *     these two  | same          | visible         | visible
+ *     these two  | unknown       | conflict        | conflict
+ *     these two  | different     | conflict        | throws its error
  */
 export async function completeUpload(upload: SentUpload, replace: boolean): Promise<Published> {
-  const { s3, name, id } = upload;
+  const { s3, name } = upload;
   const taken = replace ? undefined : await findTaken(upload);
   const completion = taken ?? (await joinParts(upload, replace));
   if (completion.kind === 'conflict' || completion.kind === 'refused') return completion;
-  if (completion.kind === 'joined') await removeUploads(s3, name, id);
+  if (completion.kind === 'joined') return afterJoin(upload, completion.sentTag, replace);
+  const { kind, error } = completion;
   const object = await findObject(s3, name);
-  if (!object) {
-    if (completion.kind === 'joined') throw arrivedWrong(name, 'it is missing');
-    // Nothing is left that could become visible later.
-    if (completion.kind === 'gone') return { kind: 'refused', error: completion.error };
-    throw completion.error;
-  }
-  const sentTag = completion.kind === 'joined' ? completion.sentTag : undefined;
+  if (!object && kind === 'gone') return { kind: 'refused', error };
+  if (!object) throw error;
+  const content = compareContent(upload, object);
+  if (content === 'same') return visible(object);
+  if (content === 'different' && replace) throw error;
+  return { kind: 'conflict', error: replacedError(name, s3.address, replace) };
+}
+
+/**
+ * Looks at the object after a completion that succeeded:
+ *
+ *     stored object                       | without replace     | with replace
+ *     ------------------------------------+---------------------+--------------------
+ *     none                                | throws: missing     | throws: missing
+ *     same                                | visible             | visible
+ *     unknown                             | conflict            | conflict
+ *     different, by its ETag of this push | refused: removed    | refused: removed
+ *     different, of another               | conflict            | throws: not removed
+ *     different, nobody knows             | throws: not removed | throws: not removed
+ *
+ * @param sentTag the ETag in the response to the completion
+ */
+async function afterJoin(
+  upload: SentUpload,
+  sentTag: string | undefined,
+  replace: boolean,
+): Promise<Published> {
+  const { s3, name, id, file } = upload;
+  await removeUploads(s3, name, id);
+  const object = await findObject(s3, name);
+  if (!object) throw arrivedWrong(name, 'it is missing');
   const content = compareContent(upload, object, sentTag);
-  if (content === 'same')
-    return { kind: 'visible', stored: { fingerprint: object.fingerprint, isReliable: true } };
-  if (content === 'unknown')
-    return { kind: 'conflict', error: replacedError(name, s3.address, replace) };
-  if (completion.kind === 'joined') return removeDifferent(upload, object, sentTag, replace);
-  if (replace) throw completion.error;
-  return { kind: 'conflict', error: conflict(name, s3.address) };
+  if (content === 'same') return visible(object);
+  const ofAnother = { kind: 'conflict', error: replacedError(name, s3.address, replace) } as const;
+  if (content === 'unknown') return ofAnother;
+  const { size, etag, tag } = object;
+  const flaw = size === file.size ? `its ETag is ${tag}` : `its size is ${size}`;
+  // An ETag that is no digest may be the same for all objects.
+  const isOwn = tag === sentTag && DIGEST.test(tag);
+  if (isOwn && (await removeObject(s3, name, etag).then(isSuccess, () => false)))
+    return { kind: 'refused', error: arrivedWrong(name, flaw) };
+  const isOfAnother = sentTag !== undefined && tag !== '' && tag !== sentTag;
+  if (isOfAnother && !replace) return ofAnother;
+  throw arrivedWrong(name, `${flaw}, and it was not removed`);
+}
+
+function visible({ fingerprint }: StoredObject): Published {
+  return { kind: 'visible', stored: { fingerprint, isReliable: true } };
 }
 
 /** Returns how it ends if the name is taken, or if nobody knows; nothing was completed then. */
@@ -114,11 +145,15 @@ async function joinParts(upload: SentUpload, replace: boolean): Promise<Completi
 }
 
 function failedCompletion(error: ImgctlError, name: string): Completion {
-  if (error.code === 'conflict') return { kind: 'conflict', error };
-  if (error.code === 'not-found') return { kind: 'gone', error: uploadGone(name) };
+  const { code, status = 0 } = error;
+  if (code === 'conflict') return { kind: 'conflict', error };
+  if (code === 'not-found') return { kind: 'gone', error: uploadGone(name) };
   // Another push has stored such an object (412), or is completing one (409).
-  if (error.status === 412 || error.status === 409) return { kind: 'doubtful', error };
-  const isLost = error instanceof TransportError ? error.sent : error.code === 'server-error';
+  if (status === 412 || status === 409) return { kind: 'doubtful', error };
+  // A proxy may have cut the response to a success, or sent a page of its own.
+  const isUnreadable = code === 'bad-answer' && isSuccess({ status });
+  const mayBeDone = code === 'server-error' || isUnreadable;
+  const isLost = error instanceof TransportError ? error.sent : mayBeDone;
   return { kind: isLost ? 'doubtful' : 'refused', error };
 }
 
@@ -138,8 +173,8 @@ function listOfParts({ etags, md5s }: SentUpload): string {
  *     -------------------+--------+-----------------+---------------------------------------
  *     any but 400, 501   |        | (not sent)      | the first
  *     400, 501           | there  | (not sent)      | throws conflict
- *     400, 501           | none   | 400 to 499      | the first: the condition is not why
- *     400, 501           | none   | any but these   | the second
+ *     400, 501           | none   | the same status | the first: the condition is not why
+ *     400, 501           | none   | another status  | the second
  */
 async function sendIfNew({ s3, name }: SentUpload, request: S3Request): Promise<HttpResponse> {
   if (s3.found.lacksConditions) return s3.send(request);
@@ -148,7 +183,7 @@ async function sendIfNew({ s3, name }: SentUpload, request: S3Request): Promise<
   if (first.status !== 400 && first.status !== 501) return first;
   if (await findObject(s3, name)) throw conflict(name, s3.address);
   const second = await s3.send(request);
-  if (second.status >= 400 && second.status < 500) return first;
+  if (second.status === first.status) return first;
   if (isSuccess(second)) {
     s3.found.lacksConditions = true;
     s3.onWarning(NO_CONDITIONS);
@@ -165,7 +200,7 @@ async function sendIfNew({ s3, name }: SentUpload, request: S3Request): Promise<
 function compareContent(
   upload: SentUpload,
   { size, tag }: StoredObject,
-  sentTag: string | undefined,
+  sentTag?: string,
 ): 'same' | 'different' | 'unknown' {
   if (size !== upload.file.size) return 'different';
   const expected = expectedTag(upload, sentTag);
@@ -180,21 +215,4 @@ function expectedTag({ etags, md5s, isEncrypted }: SentUpload, sentTag: string |
   if (hasMd5) return multipartTag(md5s);
   // Only the storage can make its ETag, so only another object would have another one.
   return isEncrypted ? sentTag : undefined;
-}
-
-/** Removes the object that differs from the file, if the ETags say that it is of this push. */
-async function removeDifferent(
-  { s3, name, file }: SentUpload,
-  { size, etag, tag }: StoredObject,
-  sentTag: string | undefined,
-  replace: boolean,
-): Promise<Published> {
-  const flaw = size === file.size ? `its ETag is ${tag}` : `its size is ${size}`;
-  // An ETag that is no digest may be the same for all objects.
-  const isOwn = tag === sentTag && DIGEST.test(tag);
-  if (isOwn && (await removeObject(s3, name, etag).then(isSuccess, () => false)))
-    return { kind: 'refused', error: arrivedWrong(name, flaw) };
-  const isOfAnother = sentTag !== undefined && tag !== '' && tag !== sentTag;
-  if (isOfAnother && !replace) return { kind: 'conflict', error: conflict(name, s3.address) };
-  throw arrivedWrong(name, `${flaw}, and it was not removed`);
 }

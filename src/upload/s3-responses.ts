@@ -19,9 +19,9 @@ export function rootOf(response: HttpResponse): XmlElement {
   return root ?? notS3(response);
 }
 
-export function notS3({ url }: HttpResponse): never {
+export function notS3({ url, status }: HttpResponse): never {
   const message = `${url.host} is not an S3 storage`;
-  throw new ImgctlError('bad-answer', message, { facts: CHECK_URL });
+  throw new ImgctlError('bad-answer', message, { facts: CHECK_URL, status });
 }
 
 /** An ETag of S3's form: an MD5, or the digest of that of each part and their number. */

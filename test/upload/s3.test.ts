@@ -153,6 +153,13 @@ describe('push to an S3 storage', () => {
       text: 'failed after these files became visible: web.ova (perhaps)\nimgctl: 127',
     },
     {
+      what: 'sends a cut success for what replaces, and has another one',
+      completion: { body: '<Done>' },
+      shown: OTHER,
+      replace: true,
+      text: 'failed after these files became visible: web.ova (perhaps)\nimgctl: 127',
+    },
+    {
       what: 'has no such upload and no object',
       completion: { status: 404 },
       shown: null,
@@ -194,6 +201,13 @@ describe('push to an S3 storage', () => {
       (request, response) => (isCompletion(request) ? DROP : response),
     );
     content = readFileSync(file);
+    expect(await push()).toMatchObject({ exitCode: 0 });
+  });
+
+  it.each(['', '<html><p>Done'])('that joins the parts and answers %j succeeds', async (body) => {
+    const { push } = await pushTo({}, (request, response) =>
+      isCompletion(request) ? { body } : response,
+    );
     expect(await push()).toMatchObject({ exitCode: 0 });
   });
 
@@ -311,14 +325,19 @@ describe('push to an S3 storage', () => {
     expect(removed).toEqual([]);
   });
 
-  it('that refuses a request for another reason says that one', async () => {
+  it.each([
+    ['the same status says the first reason', 400, 1, '(400: NameInvalid)\nhint: ask the admin'],
+    ['429 keeps the parts', 429, 6, 'too many requests to 127'],
+    ['403 keeps the parts', 403, 4, 'does not permit POST'],
+  ])('that refuses both completions, the second with %s', async (_what, status, code, text) => {
     const { push, requests } = await pushTo({
       refuse: (request) =>
         isCompletion(request) &&
-        s3Error(400, 'if-none-match' in request.headers ? 'NameInvalid' : 'Other'),
+        ('if-none-match' in request.headers ? s3Error(400, 'NameInvalid') : { status }),
     });
-    expect(await push()).toEqual(failed(1, '(400: NameInvalid)\nhint: ask the administrators'));
+    expect(await push()).toEqual(failed(code, text));
     expect(requests.filter(isCompletion)).toHaveLength(2);
+    expect(requests.some(({ method }) => method === 'DELETE')).toBe(status === 400);
   });
 
   it.each([
