@@ -6,7 +6,6 @@ import { type Field, readValue } from '../query/fields.ts';
 import { likeFilter, type ServiceFilter } from '../query/service-filter.ts';
 import { BY_ID, type FieldSort, printSort, ranksOf } from '../query/sort.ts';
 import type { FirstPages } from './first-pages.ts';
-import { isOutage, isWhole } from './page.ts';
 
 /** The order in which a first page was requested, and its size. */
 interface PageOrder {
@@ -14,11 +13,11 @@ interface PageOrder {
   readonly perPage: number;
 }
 
-/**
- * Whether a filter finds every image for sure. `unneeded`: a page without it has all images.
- * `outage`: the service did not say.
- */
-type Verdict = 'lossless' | 'unproved' | 'unneeded' | 'outage';
+/** A text to find, and the order of the page that has it. */
+interface Probe {
+  readonly text: string;
+  readonly sort: FieldSort;
+}
 
 /**
  * A service may mind the case of a `like`, or search for whole values only. So it must first find a
@@ -34,7 +33,7 @@ export class LikeProofs {
   readonly #firstPages: FirstPages;
   readonly #trace: (text: string) => void;
   /** By `keyOfProof`. */
-  readonly #verdicts = new Map<string, Verdict>();
+  readonly #isProved = new Map<string, boolean>();
 
   constructor(firstPages: FirstPages, trace: (text: string) => void) {
     this.#firstPages = firstPages;
@@ -42,54 +41,51 @@ export class LikeProofs {
   }
 
   hasFailed({ field, part }: ServiceFilter): boolean {
-    return part !== undefined && this.#verdicts.get(keyOfProof(field, part)) === 'unproved';
-  }
-
-  /** @param page the first one with this filter, in this order */
-  async prove(filter: ServiceFilter, page: ImagePage, order: PageOrder): Promise<Verdict> {
-    const { field, part } = filter;
-    // Services agree on what `eq` and `in` find.
-    if (part === undefined) return 'lossless';
-    const key = keyOfProof(field, part);
-    const known = this.#verdicts.get(key);
-    if (known) return known;
-    const probe = await this.#chooseProbe(field, part, page, order);
-    if (probe === 'unneeded') return probe;
-    const verdict = probe ? await this.#try(field, probe.text, probe.sort) : 'unproved';
-    // After an outage, the next list tries again.
-    if (verdict !== 'outage') this.#verdicts.set(key, verdict);
-    if (verdict !== 'lossless') {
-      this.#trace(`like may lose images for ${field}, so its filter is not used`);
-    }
-    return verdict;
+    return part !== undefined && this.#isProved.get(keyOfProof(field, part)) === false;
   }
 
   /**
-   * Returns a text to find, and the order of the page that has it. The text has upper and lower
-   * case, as a service may change the case of what it searches for. The first of:
-   *
-   *     a text of the page with the filter
-   *     'unneeded', if the first page of all images has all of them
-   *     a text of that page; one in one case, if all values of both pages are
-   *     undefined
+   * True if the filter finds every image for sure. False also if the first page of all images, read
+   * for the proof, has all of them.
+   * @param page the first one with this filter, in this order
    */
-  async #chooseProbe(field: Field, part: string, page: ImagePage, { sort, perPage }: PageOrder) {
-    const [text] = probesOn(page, field, part, sort).filter(hasBothCases);
-    if (text !== undefined) return { text, sort };
-    const firstOfAll = await this.#firstPages.ofAll(perPage);
-    if (isWhole(firstOfAll)) return 'unneeded';
-    const probes = probesOn(firstOfAll, field, part, BY_ID);
-    const values = [...valuesOf(page, field), ...valuesOf(firstOfAll, field)].join('');
-    const [textOfAll] = hasBothCases(values) ? probes.filter(hasBothCases) : probes;
-    return textOfAll === undefined ? undefined : { text: textOfAll, sort: BY_ID };
+  async proves(filter: ServiceFilter, page: ImagePage, order: PageOrder): Promise<boolean> {
+    const { field, part } = filter;
+    // Services agree on what `eq` and `in` find.
+    if (part === undefined) return true;
+    const key = keyOfProof(field, part);
+    const known = this.#isProved.get(key);
+    if (known !== undefined) return known;
+    const probe = await this.#chooseProbe(field, part, page, order);
+    if (this.#firstPages.hasAll) return false;
+    const isProved = probe !== undefined && (await this.#isFound(field, probe));
+    this.#isProved.set(key, isProved);
+    if (!isProved) this.#trace(`like is not proved for ${field}, so its filter is not used`);
+    return isProved;
   }
 
-  async #try(field: Field, text: string, sort: FieldSort): Promise<Verdict> {
+  /** Returns one of the page, else of the page of all; in one case only if all values there are. */
+  async #chooseProbe(
+    field: Field,
+    part: string,
+    page: ImagePage,
+    { sort, perPage }: PageOrder,
+  ): Promise<Probe | undefined> {
+    const probe = probesOn(page, field, part, sort).find(({ text }) => hasBothCases(text));
+    if (probe) return probe;
+    const firstOfAll = await this.#firstPages.ofAll(perPage);
+    const values = [...valuesOf(page, field), ...valuesOf(firstOfAll, field)].join('');
+    const probes = probesOn(firstOfAll, field, part, BY_ID);
+    return hasBothCases(values) ? probes.find(({ text }) => hasBothCases(text)) : probes[0];
+  }
+
+  /** True if the service finds an image by the text with its case reversed. */
+  async #isFound(field: Field, { text, sort }: Probe): Promise<boolean> {
     const filter = likeFilter(field, reverseCase(text))?.text;
     const page = await this.#firstPages.request({ filter, sort: printSort(sort), perPage: 1 });
-    if (page instanceof ImgctlError) return isOutage(page) ? 'outage' : 'unproved';
+    if (page instanceof ImgctlError) return false;
     const [found = ''] = valuesOf(page, field);
-    return found.includes(text) ? 'lossless' : 'unproved';
+    return found.includes(text);
   }
 }
 
@@ -102,32 +98,34 @@ const keyOfProof = (field: Field, part: string) => `${field} ${lettersOf(part)}`
 const hasBothCases = (text: string) => /[a-z]/.test(text) && /[A-Z]/.test(text);
 
 /**
- * Returns the probes that find the image of their value, and no other one, if case is ignored. The
- * service sends the first image that it finds; one that ignores the filter, the first of the list:
+ * Returns the texts of a page that prove a `like`, as only one that ignores case finds their images:
+ *
+ *     a service that           sends                         so a probe
+ *     finds only whole values  no image                      lacks the ends of its value
+ *     lowers the text it gets  an image with ocky-9-lt       has both cases, see #chooseProbe
+ *     minds case               an image with OCKY-9-lt       is in no value before its own
+ *     ignores filters          the first image of the list   is not in its value
+ *     is Turkish               no image, if the text has i   has an i if the word has one
  *
  *     sort=id,desc   probe
  *     9 web-1        eb-     no: 9 is the first of the list
  *     8 Rocky-9      ocky-   yes
  *     7 rocky-9      ocky-   no: 8 is found before 7
  *
- * If the sort leaves it open which image is the first, as of equal times, each of them may be it.
+ * If several images may be the first of the list, as their times are equal, it is in none of them.
  */
-function probesOn(page: ImagePage, field: Field, part: string, sort: FieldSort): string[] {
+function probesOn(page: ImagePage, field: Field, part: string, sort: FieldSort): Probe[] {
   const letters = new RegExp(`[${lettersOf(part)}]`, 'i');
   const values = valuesOf(page, field);
   const lowerCase = values.map((value) => value.toLowerCase());
   const ranks = ranksOf(page.images, sort.field);
-  const maybeFirst = lowerCase.filter((_, at) => ranks[at] === ranks[0]);
-  const findsOnlyItsImage = (text: string, at: number) => {
-    const others = [...maybeFirst, ...lowerCase.slice(0, at)];
-    return others.every((other) => !other.includes(text.toLowerCase()));
-  };
-  return values
-    .map((value) => value.slice(1, -1))
-    .filter((text, at) => {
-      const canBeSent = letters.test(text) && likeFilter(field, text) !== undefined;
-      return canBeSent && findsOnlyItsImage(text, at);
-    });
+  return values.flatMap((value, at) => {
+    const text = value.slice(1, -1);
+    const canBeSent = letters.test(text) && likeFilter(field, text) !== undefined;
+    const misleading = lowerCase.filter((_, other) => other < at || ranks[other] === ranks[0]);
+    const isMisleading = misleading.some((other) => other.includes(text.toLowerCase()));
+    return canBeSent && !isMisleading ? { text, sort } : [];
+  });
 }
 
 function valuesOf({ images }: ImagePage, field: Field): string[] {

@@ -21,14 +21,17 @@ interface Wanted {
   readonly perPage: number;
 }
 
-interface SureList {
-  readonly page: ImagePage;
-  /** The filter of the page, if it has one. */
-  readonly filter?: ServiceFilter;
+interface ListOfPage {
   /** The part of the page that is the list. */
   readonly images: readonly ReceivedImage[];
   /** How many images match in all, if known. */
   readonly total: number | undefined;
+}
+
+interface SurePage extends ListOfPage {
+  readonly page: ImagePage;
+  /** The filter of the page, if it has one. */
+  readonly filter?: ServiceFilter;
 }
 
 /**
@@ -41,23 +44,18 @@ interface SureList {
  *     list -s id -n 5                sort=id,asc                              or the lowest
  *     list -s created_on,desc -n 5   sort=created_on,desc                     or the newest
  *
- * What follows the page with a filter:
- *
- *     the service refuses it       the page with the next filter, at last without one
- *     it is not enough             all pages, as another filter is likely to leave more images
- *     its filter is unneeded       the page without a filter, which has all images
- *     its filter may lose images   the page with the next filter, at last without one
- *     otherwise                    nothing: it has the list
+ * A filter that is refused, or may lose images, is followed by the next one, and at last by none.
  */
 export async function findSurePage(
   { firstPages, like }: Service,
   wanted: Wanted,
-): Promise<SureList | undefined> {
+): Promise<SurePage | undefined> {
   const { query, perPage } = wanted;
   const sort = sortOfPage(wanted);
   let refusal: ImgctlError | undefined;
-  // If the page of all images was read already, and has all of them, no filter is needed.
-  for (const filter of firstPages.hasAll ? [] : filtersToSend(query)) {
+  for (const filter of filtersToSend(query)) {
+    // An earlier list, or a proof, has read the page of all images.
+    if (firstPages.hasAll) break;
     if (like.hasFailed(filter)) continue;
     const pageQuery = { filter: filter.text, sort: printSort(sort), perPage };
     const page = await firstPages.request(pageQuery, refusal);
@@ -65,16 +63,15 @@ export async function findSurePage(
       refusal ??= page;
       continue;
     }
-    const sure = await sureImages(page, sort, wanted, firstPages);
-    if (sure === undefined) return undefined;
+    const list = await listOn(page, sort, wanted, firstPages);
+    // Another filter is likely to leave more images.
+    if (list === undefined) return undefined;
     // A proof costs a request, so only a page that would be enough is proved.
-    const verdict = await like.prove(filter, page, { sort, perPage });
-    if (verdict === 'unneeded') break;
-    if (verdict === 'lossless') return { page, filter, ...sure };
+    if (await like.proves(filter, page, { sort, perPage })) return { page, filter, ...list };
   }
   const page = await pageWithoutFilter(firstPages, sort, perPage, refusal);
-  const sure = await sureImages(page, sort, wanted, firstPages);
-  return sure && { page, ...sure };
+  const list = await listOn(page, sort, wanted, firstPages);
+  return list && { page, ...list };
 }
 
 /** Returns the page of all images in this order, or in another if the service refuses this one. */
@@ -99,26 +96,23 @@ function sortOfPage({ query: { sorts }, limit, perPage }: Wanted): FieldSort {
   return isNewest || isLowest ? key : BY_ID;
 }
 
-/**
- * Returns the filters that a page may have, the longest value first, as it is likely to leave the
- * fewest images. `id<1000` is not sent: a service that compares ids as texts finds 3 of 999 images.
- */
+/** Returns the filters, the longest value first, as it is likely to leave the fewest images. */
 function filtersToSend({ conditions }: Query): ServiceFilter[] {
   const filters = conditions.flatMap((condition) => condition.sent ?? []);
   const valueLength = ({ field, operator, text }: ServiceFilter) =>
     text.length - `${field},${operator},`.length;
   return filters
-    .filter(({ operator }) => !/^[lg][te]$/.test(operator))
+    .filter(({ isLossless }) => isLossless)
     .sort((one, other) => valueLength(other) - valueLength(one));
 }
 
 /** Returns the list if the page has it for sure. @param sort the order that was requested */
-async function sureImages(
+async function listOn(
   page: ImagePage,
   sort: FieldSort,
   { query, limit, perPage }: Wanted,
   firstPages: FirstPages,
-) {
+): Promise<ListOfPage | undefined> {
   const isRepeating = new Set(page.images.map(keyOf)).size < page.images.length;
   if (isRepeating) return undefined;
   const matching = page.images.filter((image) => query.matches(image));
@@ -142,13 +136,13 @@ function isInOrder({ images }: ImagePage, { direction }: FieldSort): boolean {
 }
 
 /**
- * True if the page begins with the newest image, and its last one is so much older than the newest
- * ones that no other page has an image as new as those. A service that compares times as texts may
- * send an image after others that are a day older, and some send images without a time first.
+ * True if all times of the page are readable, the newest first, and its last one is so much older
+ * than the newest images that no other page has one as new as those. A service that compares times
+ * as texts may send an image after others that are a day older.
  */
 function hasNewest(page: ImagePage, newest: readonly ReceivedImage[], field: Field): boolean {
   const timesOf = (images: readonly ReceivedImage[]) =>
-    ranksOf(images, field).map((rank) => (typeof rank === 'number' ? rank : -Infinity));
+    ranksOf(images, field).map((rank) => (typeof rank === 'number' ? rank : Number.NaN));
   const times = timesOf(page.images);
   const isSorted = times.every((time, at) => time <= (times[at - 1] ?? Infinity));
   return isSorted && Math.min(...timesOf(newest)) - Math.min(...times) > ZONE_SPREAD;

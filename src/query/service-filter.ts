@@ -1,4 +1,4 @@
-// What the service may get of a filter: only what cannot make it leave out an image that matches.
+// What the service may get of a filter: only what services agree about.
 
 import { type Field, kindOf } from './fields.ts';
 import type { Filter, Operator } from './filter.ts';
@@ -11,15 +11,19 @@ export interface ServiceFilter {
   readonly text: string;
   /** The text that a `like` searches for. The service may mind its case, or not know this form. */
   readonly part: string | undefined;
+  /** False for `id,lt,1000`: a service that compares ids as texts finds 3 of 999 images. */
+  readonly isLossless: boolean;
 }
+
+const COMPARISONS: readonly Operator[] = ['lt', 'le', 'gt', 'ge'];
 
 /** What services agree about. They do not about times, booleans and the order of texts. */
 const SENT: Readonly<Record<string, readonly Operator[]>> = {
   text: ['eq', 'in', 'like', 'contains'],
-  number: ['eq', 'in', 'lt', 'le', 'gt', 'ge'],
+  number: ['eq', 'in', ...COMPARISONS],
 };
 
-/** Returns undefined if a service may lose images. Whether it does with `like` is to be proved. */
+/** Returns undefined for a filter that is not sent. */
 export function serviceFilter({ field, operator, operands }: Filter): ServiceFilter | undefined {
   if (!SENT[kindOf(field)]?.includes(operator)) return undefined;
   const texts = operands.map(({ text }) => text);
@@ -32,7 +36,8 @@ export function serviceFilter({ field, operator, operands }: Filter): ServiceFil
   // Some services trim values.
   if (texts.some((text) => text !== text.trim())) return undefined;
   const text = [field, operator, ...texts].join(',');
-  return isPlain(text) ? { field, operator, text, part: undefined } : undefined;
+  const isLossless = !COMPARISONS.includes(operator);
+  return isPlain(text) ? { field, operator, text, part: undefined, isLossless } : undefined;
 }
 
 /** Returns the only `like` that is sent; undefined for a text with special characters. */
@@ -40,7 +45,7 @@ export function likeFilter(field: Field, part: string): ServiceFilter | undefine
   const text = `${field},like,%${part}%`;
   // Some databases take brackets and backslashes as part of a pattern.
   if (part === '' || /[%,[\\]/.test(part) || !isPlain(text)) return undefined;
-  return { field, operator: 'like', text, part };
+  return { field, operator: 'like', text, part, isLossless: true };
 }
 
 /** Servers and proxies reject longer URLs; a list of ids may have thousands. */
