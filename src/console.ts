@@ -207,7 +207,7 @@ export class Console {
   startProgress(lines: boolean): Progress | undefined {
     const { errorTerminal, errorFormat, quiet } = this.#style;
     const { stderr } = this.#io;
-    const redact = (text: string) => this.redaction.apply(text);
+    const { apply: redact } = this.redaction;
     this.#progress = undefined;
     if (quiet) return undefined;
     if (errorTerminal.interactive) {
@@ -235,7 +235,7 @@ export class Console {
   async #format() {
     const { errorFormat, errorTerminal } = this.#style;
     const style = await loadStyle(errorTerminal);
-    const redact: Redaction['apply'] = (...text) => this.redaction.apply(...text);
+    const { apply: redact } = this.redaction;
     const hintOf: ConsoleStyle['hintOf'] = (facts) => this.#style.hintOf(facts);
     return { ...errorFormat, style, redact, hintOf, width: errorTerminal.width };
   }

@@ -232,7 +232,7 @@ function optionsOf(
     env: io.env,
     onWarning: (text: string) => console.warn(text),
     onSecret: (secret: string) => console.redaction.add(secret),
-    redact: (text: string) => console.redaction.apply(text),
+    redact: console.redaction.apply,
     onEvent: context.onEvent,
   };
 }

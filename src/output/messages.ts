@@ -79,20 +79,13 @@ function cleanContent({ code, message, details, hint }: Notice, format: ErrorFor
     message: clean(message, format),
     // Not masked: names of images and files are data.
     details: details?.map(printable),
-    hint: hint === undefined ? undefined : cleanHint(format.hintOf(hint), format),
+    hint: hint === undefined ? undefined : clean(format.hintOf(hint), format),
   };
 }
 
-/** A command in a hint that chooses images repeats words of the query. */
-function cleanHint(hint: string, format: ErrorFormat): string {
-  const at = hint.search(/\bimgctl (?:images|my-images)\b/);
-  if (at === -1) return clean(hint, format);
-  return clean(hint.slice(0, at), format) + clean(hint.slice(at), format, true);
-}
-
-/** Masks secrets, and escapes what would harm a terminal. @param isQuery see Redaction.apply */
-export function clean(text: string, { redact }: ErrorFormat, isQuery = false): string {
-  return printable(redact(text, isQuery));
+/** Masks secrets, and escapes what would harm a terminal. */
+export function clean(text: string, { redact }: ErrorFormat): string {
+  return printable(redact(text));
 }
 
 function formatMessage({ kind, content }: Message, format: ErrorFormat, mark?: string): string {
@@ -108,16 +101,13 @@ function formatMessage({ kind, content }: Message, format: ErrorFormat, mark?: s
   // Hints and notes are not wrapped, as users copy them.
   const isWrapped = mark !== undefined || kind === 'error' || kind === 'warning';
   const { width = Number.POSITIVE_INFINITY } = isWrapped ? format : {};
-  const lines = [wrapBehind(mark ?? labels[kind], message, width)];
-  for (const detail of details) lines.push(`  ${wrapWords(detail, width - 2, '  ').join('\n  ')}`);
+  const label = mark ?? labels[kind];
+  // Colours take no cells. The first word stays beside the label, however long that is.
+  const used = stripVTControlCharacters(label).length + 1;
+  const lines = [`${label} ${wrapWords(message, width, { indent: '    ', used }).join('\n')}`];
+  for (const detail of details) {
+    lines.push(`  ${wrapWords(detail, width - 2, { indent: '  ' }).join('\n  ')}`);
+  }
   if (hint !== undefined) lines.push(`${style.hint('hint:')} ${hint}`);
   return [...lines, ''].join('\n');
-}
-
-/** Wraps a text behind a label, which stays beside the first word, however long that is. */
-function wrapBehind(label: string, text: string, width: number): string {
-  // Colours take no cells.
-  const blank = '_'.repeat(stripVTControlCharacters(label).length + 1);
-  const lines = wrapWords(blank + text, width, '    ').join('\n');
-  return `${label} ${lines.slice(blank.length)}`;
 }

@@ -7,9 +7,6 @@ const MASK = '***';
 /** A shorter secret is masked as a whole word only: it would match parts of ordinary words. */
 const MIN_WITHIN_WORDS = 6;
 
-/** A shorter secret is often an ordinary word, which a suggested command may need. */
-const MIN_MASKED_IN_QUERIES = 8;
-
 /** So many characters of the start of a secret are masked alone: others cut without an ellipsis. */
 const MIN_START_ALONE = 12;
 
@@ -21,17 +18,15 @@ interface Secret {
   readonly folded: string;
   readonly isWord: boolean;
   /** How many characters of its start must be there, unless an ellipsis follows. */
-  readonly minMatch: number;
-  readonly staysInQueries: boolean;
+  readonly minLength: number;
 }
 
 /**
  * The secrets of a run. Where one is masked depends on its length:
  *
- *     1 to 5       as a whole word, but not in a command of a hint that chooses images
- *     6 or 7       also within words, but not in such a command
- *     8 to 12      everywhere
- *     13 and more  everywhere, also its first 12 characters alone
+ *     1 to 5       as a whole word
+ *     6 to 12      also within words
+ *     13 and more  also its first 12 characters alone
  *
  * Each is also masked if an ellipsis follows on 3 or more of its first characters.
  */
@@ -48,9 +43,8 @@ export class Redaction {
     if (folded === '' || (isWord && secret === shown)) return;
     const start = isWord ? folded : folded.slice(0, MIN_START_ALONE);
     // The final full stop of a message is dropped, and may be that of the secret.
-    const minMatch = start.replace(/(?<=.)\.$/, '').length;
-    const staysInQueries = folded.length < MIN_MASKED_IN_QUERIES;
-    this.#secrets.set(secret, { folded, isWord, minMatch, staysInQueries });
+    const minLength = start.replace(/(?<=.)\.$/, '').length;
+    this.#secrets.set(secret, { folded, isWord, minLength });
   }
 
   /** Masks the passwords of URLs in a command line, which messages quote as a whole or in part. */
@@ -65,19 +59,17 @@ export class Redaction {
     }
   }
 
-  /** @param isQuery short secrets stay: the text is a command that repeats the words of a query */
-  apply(text: string, isQuery = false): string {
-    const all = [...this.#secrets.values()];
-    const secrets = isQuery ? all.filter(({ staysInQueries }) => !staysInQueries) : all;
-    if (secrets.length === 0) return text;
+  readonly apply = (text: string): string => {
+    if (this.#secrets.size === 0) return text;
+    const secrets = [...this.#secrets.values()];
     const ranges = decodings(text).flatMap((decoded) => {
       return secrets.flatMap((secret) => find(secret, decoded));
     });
     return mask(text, ranges);
-  }
+  };
 }
 
-/** A part of the original text. */
+/** Where a secret is in the original text. */
 type Range = readonly [from: number, to: number];
 
 function mask(text: string, ranges: readonly Range[]): string {
@@ -90,39 +82,41 @@ function mask(text: string, ranges: readonly Range[]): string {
   return masked + text.slice(end);
 }
 
-/** Returns where the secret is in the original text. */
-function find(secret: Secret, { text, starts }: Decoded): readonly Range[] {
-  // Less is never masked.
-  const beginning = secret.folded.slice(0, Math.min(secret.minMatch, MIN_START_BEFORE_ELLIPSIS));
-  const ranges: Range[] = [];
-  let start = text.indexOf(beginning);
-  while (start >= 0) {
-    const end = endOf(secret, text, start);
-    if (end !== undefined) ranges.push([starts[start] ?? 0, starts[end] ?? 0]);
-    start = text.indexOf(beginning, end ?? start + 1);
-  }
-  return ranges;
-}
-
 /**
- * Returns where the part to mask ends, or undefined if it is too little of the secret `hunter2`:
+ * Finds the secret, as a whole or cut. Of `hunter2`:
  *
  *     text        masked     why
  *     hunter2, x  hunter2    the whole secret
  *     hunter3     nothing    6 of its 7 characters, and no ellipsis
  *     hunt…       hunt       3 or more characters before an ellipsis
  *     hunt%2…     hunt%2     the ellipsis cuts an escape
- *
- * In the secret `hunt…r2` itself, the ellipsis is no cut: all of it is masked.
  */
-function endOf({ folded, isWord, minMatch }: Secret, text: string, start: number) {
+function find(secret: Secret, { text, starts }: Decoded): readonly Range[] {
+  // The least that either match needs.
+  const beginning = secret.folded.slice(0, Math.min(secret.minLength, MIN_START_BEFORE_ELLIPSIS));
+  const ranges: Range[] = [];
+  let start = text.indexOf(beginning);
+  while (start >= 0) {
+    // In the secret `hunt…r2` itself, the ellipsis is no cut.
+    const end = Math.max(wholeEnd(secret, text, start), cutEnd(secret, text, start));
+    if (end > start) ranges.push([starts[start] ?? 0, starts[end] ?? 0]);
+    start = text.indexOf(beginning, Math.max(end, start + 1));
+  }
+  return ranges;
+}
+
+/** Returns where the secret, or enough of its start, ends; `start` if it is not there. */
+function wholeEnd({ folded, isWord, minLength }: Secret, text: string, start: number): number {
+  const end = differenceFrom(folded, text, start);
+  const isPartOfWord = isWord && (isWordAt(text, start - 1) || isWordAt(text, end));
+  return end - start < minLength || isPartOfWord ? start : end;
+}
+
+/** Returns where the text ceases to be that of the secret. */
+function differenceFrom(folded: string, text: string, start: number): number {
   let end = start;
   while (end - start < folded.length && text[end] === folded[end - start]) end += 1;
-  const ellipsis = findEllipsis(text, start + MIN_START_BEFORE_ELLIPSIS, end);
-  const isEnough = end - start >= minMatch;
-  const isPartOfWord = isWord && (isWordAt(text, start - 1) || isWordAt(text, end));
-  if (isEnough && !isPartOfWord) return Math.max(end, ellipsis ?? end);
-  return ellipsis;
+  return end;
 }
 
 function isWordAt(text: string, index: number): boolean {
@@ -135,14 +129,15 @@ const ELLIPSIS = /(?:\\(?:u[\da-f]{0,3})?|\ufffd?(?:%[\da-f]{0,2}){0,4}|&#?\w{0,
 const MAX_ESCAPE = '\ufffd%f0%9f%98%8'.length;
 
 /**
- * Returns where an ellipsis stands that follows on a place, or on an escape that begins there. The
- * last place counts first. The start of the secret `hunt%er` ends behind the `%` of `hunt%2…`, so
- * earlier places count too.
+ * Returns where an ellipsis cuts the secret, or an escape in it; `start` if none does. The start of
+ * the secret `hunt%er` ends behind the `%` of `hunt%2…`, so the escape may begin before that.
  */
-function findEllipsis(text: string, first: number, last: number): number | undefined {
-  for (let at = last; at >= Math.max(first, last - MAX_ESCAPE); at -= 1) {
+function cutEnd({ folded }: Secret, text: string, start: number): number {
+  const last = differenceFrom(folded, text, start);
+  const first = Math.max(start + MIN_START_BEFORE_ELLIPSIS, last - MAX_ESCAPE);
+  for (let at = last; at >= first; at -= 1) {
     ELLIPSIS.lastIndex = at;
     if (ELLIPSIS.test(text)) return ELLIPSIS.lastIndex - 1;
   }
-  return undefined;
+  return start;
 }

@@ -101,7 +101,7 @@ function* recordLines(
     for (const { title, titleWidth, texts, paint } of shown) {
       const key = style.faint(title) + ' '.repeat(keyWidth - titleWidth);
       const text = texts[row] ?? '';
-      const lines = hasSentences ? wrapWords(text, room, '', displayWidth) : [text];
+      const lines = hasSentences ? wrapWords(text, room, { cellsOf: displayWidth }) : [text];
       const value = lines.map((line) => paint(line)).join(`\n${indent}`);
       yield `${(key + GAP + value).trimEnd()}\n`;
     }
@@ -120,7 +120,7 @@ function linesBelow(
   if (text === '-') return [];
   const label = wraps ? '' : `${title}: `;
   const room = Math.max(0, (terminal.width ?? 0) - INDENT.length - displayWidth(label));
-  const lines = wraps ? wrapWords(text, room, '', displayWidth) : [text];
+  const lines = wraps ? wrapWords(text, room, { cellsOf: displayWidth }) : [text];
   return lines.map((line) => {
     const shown = paint(cutMiddle(line, room, terminal.unicode));
     return `${(INDENT + style.faint(label) + shown).trimEnd()}\n`;

@@ -75,25 +75,25 @@ export async function writeText(
 /**
  * Wraps the text at this width; a longer word gets its own line.
  * @param indent begins each line but the first
+ * @param used cells of the first line that something else takes
  * @param cellsOf measures a word; without it, characters count, as string-width takes time to load
  */
 export function wrapWords(
   text: string,
   width: number,
-  indent = '',
-  cellsOf = (word: string) => word.length,
+  { indent = '', used = 0, cellsOf = (word: string) => word.length } = {},
 ): string[] {
   const [first = '', ...words] = text.split(' ');
   const lines = [first];
-  let used = cellsOf(first);
+  let cellsOfLine = used + cellsOf(first);
   for (const word of words) {
     const cells = cellsOf(word);
-    if (used + 1 + cells <= width) {
+    if (cellsOfLine + 1 + cells <= width) {
       lines[lines.length - 1] += ` ${word}`;
-      used += 1 + cells;
+      cellsOfLine += 1 + cells;
     } else {
       lines.push(indent + word);
-      used = indent.length + cells;
+      cellsOfLine = indent.length + cells;
     }
   }
   return lines;

@@ -80,5 +80,5 @@ it('a cut text never exceeds the width, and one that fits is unchanged', () => {
 });
 
 it('wrapWords counts what it is told to', () => {
-  expect(wrapWords('日本 日本 b c', 6, '', displayWidth)).toEqual(['日本', '日本 b', 'c']);
+  expect(wrapWords('日本 日本 b c', 6, { cellsOf: displayWidth })).toEqual(['日本', '日本 b', 'c']);
 });
