@@ -1,12 +1,26 @@
 // Opens the file of a disk: what its first bytes are.
 
 import { constants, createGunzip } from 'node:zlib';
-import type { Disk } from './descriptor.ts';
+import type { Disk, FileReference } from './descriptor.ts';
 import { hasGzipMagic, type PackageFile, readRegion } from './package-file.ts';
-import type { FilesOfReference } from './references.ts';
 import { parseSparseHeader, type SparseHeader } from './vmdk-header.ts';
 
 const HEAD_SIZE = 64 * 1024;
+
+type DiskFormat = 'vmdk' | 'qcow2' | 'qed' | 'vdi' | 'vhd' | 'vhdx' | 'other';
+
+/**
+ * Which bytes the header of a format has at which place, and the least length of the header. A qcow
+ * of version 1 starts like a qcow2.
+ */
+const MAGIC: [format: DiskFormat, bytes: string, place: number, length: number][] = [
+  ['vmdk', 'KDMV', 0, 4],
+  ['qcow2', 'QFI\u00fb', 0, 104],
+  ['qed', 'QED\0', 0, 104],
+  ['vhd', 'conectix', 0, 512],
+  ['vhdx', 'vhdxfile', 0, 8],
+  ['vdi', '\u007f\u0010\u00da\u00be', 64, 440],
+];
 
 /** The file of a disk, or one that may be packed. */
 export interface DiskImage {
@@ -15,19 +29,23 @@ export interface DiskImage {
   /** The file, or all its chunks. */
   readonly files: readonly PackageFile[];
   readonly disk: Disk | undefined;
+  /** True if it is declared or named as a VMDK. */
   readonly isVmdk: boolean;
   readonly isGzip: boolean;
   /** Its first 64 KiB, unpacked if it is gzip. */
   readonly head: Buffer;
+  /** What the head is; `other` also for a VHD of fixed size, which only its end tells. */
+  readonly format: DiskFormat;
   /** Null if the head is not that of a sparse VMDK. */
   readonly header: SparseHeader | null;
   /** The embedded descriptor of a VMDK; null if it has none, or it cannot be read. */
-  readonly text: string | null;
+  readonly vmdkText: string | null;
 }
 
 export async function openDiskImage(
   file: PackageFile,
-  { reference: { href, compression }, files }: FilesOfReference,
+  files: readonly PackageFile[],
+  { href, compression }: FileReference,
   disk: Disk | undefined,
 ): Promise<DiskImage> {
   // Some programs write a word instead of a URL, or nothing.
@@ -36,9 +54,18 @@ export async function openDiskImage(
     : /\.vmdk(\.gz)?$/i.test(href);
   const isGzip = compression === 'gzip' || (!isVmdk && (await hasGzipMagic(file)));
   const head = isGzip ? await gunzipStart(file) : await readRegion(file, 0, HEAD_SIZE);
+  const format = formatOf(head);
   const header = parseSparseHeader(head);
-  const text = header && (await readText(header, head, file, isGzip));
-  return { file, files, disk, isVmdk, isGzip, head, header, text };
+  const vmdkText = header && (await readText(header, head, file, isGzip));
+  return { file, files, disk, isVmdk, isGzip, head, format, header, vmdkText };
+}
+
+function formatOf(head: Buffer): DiskFormat {
+  const start = head.toString('latin1', 0, 68);
+  const found = MAGIC.find(
+    ([, bytes, place, length]) => head.length >= length && start.startsWith(bytes, place),
+  );
+  return found?.[0] ?? 'other';
 }
 
 async function gunzipStart(file: PackageFile): Promise<Buffer> {

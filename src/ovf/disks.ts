@@ -1,61 +1,61 @@
-// Checks the files of disks: what they are, whether they need other disks, how they are unpacked.
+// Opens the files of disks: what they are, whether they need other disks, how they are unpacked.
 
 import type { Disk } from './descriptor.ts';
 import { type DiskImage, openDiskImage } from './disk-image.ts';
-import type { FindingCode, FindingList } from './findings.ts';
+import type { FindingList } from './findings.ts';
 import type { GrainLayout } from './grains.ts';
-import { checkParents, type DiskNeed, findNeed } from './other-disk.ts';
-import type { PackageFile } from './package-file.ts';
+import { checkParents, findMissingDisk, type OpenedDisk } from './other-disk.ts';
 import type { FilesOfReference } from './references.ts';
 import type { Packed } from './unpack.ts';
-import { checkVmdk } from './vmdk.ts';
+import { checkVmdk, type ReportDisk } from './vmdk.ts';
 import { SECTOR } from './vmdk-header.ts';
 
-/** Returns how the files are unpacked that can be. */
-export async function checkDisks(
+/**
+ * Opens the files of disks and those that may be packed, by href. Reports what is wrong with disks.
+ */
+export async function openDisks(
   disks: readonly Disk[],
   references: readonly FilesOfReference[],
   findings: FindingList,
   signal?: AbortSignal,
-): Promise<ReadonlyMap<PackageFile, Packed>> {
+): Promise<ReadonlyMap<string, OpenedDisk>> {
   const byFile = new Map(disks.map((disk) => [disk.file, disk]));
-  const needs = new Map<string, DiskNeed>();
-  const packed = new Map<PackageFile, Packed>();
-  for (const resolved of references) {
-    const { href, compression } = resolved.reference;
-    const { files } = resolved;
+  const opened = new Map<string, OpenedDisk>();
+  for (const { reference, files } of references) {
+    const { href, compression } = reference;
     const [file] = files;
     if (!file?.complete || (compression !== null && compression !== 'gzip')) continue;
-    const image = await openDiskImage(file, resolved, byFile.get(href));
-    const { disk, isVmdk, text } = image;
-    const report = (code: FindingCode, message: string) => findings.add(code, file.name, message);
-    if (disk || isVmdk) needs.set(href, { disk, need: await findNeed(image), text, report });
+    const image = await openDiskImage(file, files, reference, byFile.get(href));
+    const { disk, isVmdk } = image;
+    const missingDisk = disk || isVmdk ? await findMissingDisk(image) : null;
+    const report: ReportDisk = (code, message) => findings.add(code, file.name, message);
     if (disk && !isVmdk && files.every(({ size }) => size === 0))
       report('size-mismatch', 'a disk of 0 bytes');
     const grains = isVmdk ? await checkVmdk(image, report, signal) : null;
-    const how = packedOf(image, grains);
-    if (files.length === 1 && how) packed.set(file, how);
+    const packed = files.length === 1 ? packedOf(image, grains) : null;
+    opened.set(href, { image, missingDisk, packed });
   }
-  checkParents(disks, needs);
-  return packed;
+  checkParents(disks, opened, findings);
+  return opened;
 }
 
 /** Returns how to unpack the file of a disk; null if it is neither gzip nor has packed grains. */
-function packedOf({ disk, isGzip, head }: DiskImage, grains: GrainLayout | null): Packed | null {
-  const declared = disk?.capacity ?? Infinity;
+function packedOf(image: DiskImage, grains: GrainLayout | null): Packed | null {
+  const declared = image.disk?.capacity;
   // A small file in gzip can name any capacity and unpack to it, so only the descriptor's counts.
-  if (isGzip) return { kind: 'gzip', grains, maxBytes: maxBytesOf(declared, head) };
+  if (image.isGzip)
+    return { kind: 'gzip', grains, maxBytes: maxBytesOf(declared ?? Infinity, image) };
   if (grains === null) return null;
   // That the descriptor declares less is a finding of its own.
-  const capacity = Math.max(declared, grains.header.capacity * SECTOR);
-  return { kind: 'grains', grains, maxBytes: maxBytesOf(capacity, head) };
+  const capacity = Math.max(declared ?? 0, grains.header.capacity * SECTOR);
+  return { kind: 'grains', grains, maxBytes: maxBytesOf(capacity, image) };
 }
 
 const MIB = 2 ** 20;
 
 /** Returns how many bytes a file may unpack to: a container may be larger than its disk. */
-function maxBytesOf(capacity: number, head: Buffer): number {
+function maxBytesOf(capacity: number, { format }: DiskImage): number {
   // VHDX grows in large blocks, and qcow2 may hold snapshots.
-  const isRoomy = /^(?:vhdxfile|QFI\u00fb)/.test(head.toString('latin1', 0, 8));
+  const isRoomy = format === 'vhdx' || format === 'qcow2';
   return isRoomy ? 2 * capacity + 64 * MIB : Math.floor(capacity * 1.01) + 4 * MIB;
 }

@@ -2,7 +2,7 @@
 
 import { digestCheck, type FileCheck } from './checks.ts';
 import type { FindingList } from './findings.ts';
-import { isSafeName, similarTo, stripDotSlash, UNSAFE_NAME } from './names.ts';
+import { isSafeName, stripDotSlash, UNSAFE_NAME } from './names.ts';
 import { type PackageFile, placeOf, readWhole } from './package-file.ts';
 import type { PackageSource } from './package-source.ts';
 
@@ -45,7 +45,7 @@ export async function readManifest(
 export async function matchManifest(
   manifest: Manifest,
   files: readonly PackageFile[],
-  { folder, find, findSimilar, findings }: PackageSource,
+  { find, findSimilar, findings }: PackageSource,
 ): Promise<FileCheck[]> {
   const expected = new Map<string, FileCheck>();
   for (const entry of manifest.entries) {
@@ -65,12 +65,9 @@ export async function matchManifest(
       findings.add('manifest-duplicate', name, 'listed twice under different names');
     } else expected.set(placeOf(file), digestCheck(file, algorithm, digest));
   }
-  const similar = similarTo(manifest.entries.map(({ name }) => folder + name));
   for (const file of files) {
     if (expected.has(placeOf(file))) continue;
-    const how = similar(file.name);
-    const message = `not listed in the manifest${how ? `, except ${how}` : ''}`;
-    findings.add('not-in-manifest', file.name, message);
+    findings.add('not-in-manifest', file.name, 'not listed in the manifest');
   }
   return [...expected.values()].filter(({ file }) => file.complete);
 }

@@ -1,6 +1,6 @@
 // Names of files in a package: which are safe, what a reference may mean, which look the same.
 
-/** More than any file system takes, also percent-encoded. */
+/** More than a file system takes. Each of ten thousand chunks repeats it in its name. */
 const MAX_HREF = 65_536;
 const SCHEME = /^[a-z][a-z0-9+.-]*$/i;
 

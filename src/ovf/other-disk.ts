@@ -2,14 +2,17 @@
 
 import type { Disk } from './descriptor.ts';
 import type { DiskImage } from './disk-image.ts';
-import type { FindingCode } from './findings.ts';
+import type { FindingList } from './findings.ts';
 import { type PackageFile, readRegion } from './package-file.ts';
+import type { Packed } from './unpack.ts';
 import { identifierOf, NO_DISK } from './vmdk-header.ts';
 
-export interface DiskNeed extends Pick<DiskImage, 'disk' | 'text'> {
+export interface OpenedDisk {
+  readonly image: DiskImage;
   /** What names the other disk that it needs; null if it is whole. */
-  readonly need: string | null;
-  report(code: FindingCode, message: string): void;
+  readonly missingDisk: string | null;
+  /** Null if it is not packed, or in chunks. */
+  readonly packed: Packed | null;
 }
 
 /** Hypervisors take at most 255 snapshots. Disks that name each other as parent have no end. */
@@ -17,57 +20,67 @@ const MAX_PARENTS = 255;
 
 /**
  * Reports disks that need another one, unless their parentRef names the right disk of the package.
- * @param needs by href
+ * @param opened by href
  */
-export function checkParents(disks: readonly Disk[], needs: ReadonlyMap<string, DiskNeed>): void {
-  const needOf = new Map(disks.map(({ id, file }) => [id, file ? needs.get(file) : undefined]));
-  const parentOf = ({ disk }: DiskNeed) => (disk?.parent ? needOf.get(disk.parent) : undefined);
-  for (const each of needs.values()) {
-    const problem = each.need && parentProblem(each, parentOf);
-    if (problem) each.report('needs-other-disk', `${each.need}; ${problem}`);
+export function checkParents(
+  disks: readonly Disk[],
+  opened: ReadonlyMap<string, OpenedDisk>,
+  findings: FindingList,
+): void {
+  const byId: DisksById = new Map(disks.map(({ id, file }) => [id, opened.get(file ?? '')]));
+  for (const each of opened.values()) {
+    const problem = each.missingDisk && parentProblem(each, byId);
+    if (!problem) continue;
+    const message = `${each.missingDisk}; ${problem}`;
+    findings.add('needs-other-disk', each.image.file.name, message);
   }
 }
 
-type ParentOf = (child: DiskNeed) => DiskNeed | undefined;
+/** All disks of the descriptor; undefined for one whose file cannot be read. */
+type DisksById = ReadonlyMap<string, OpenedDisk | undefined>;
 
-function parentProblem(child: DiskNeed, parentOf: ParentOf): string | null {
-  const parent = parentOf(child);
-  if (!parent || parent === child) return 'no parentRef names a disk of this package';
-  const wanted = child.text === null ? NO_DISK : identifierOf(child.text, 'parentCID');
-  const actual = parent.text === null ? null : identifierOf(parent.text, 'CID');
+function parentProblem(child: OpenedDisk, byId: DisksById): string | null {
+  const { disk, vmdkText } = child.image;
+  if (!disk?.parent || !byId.has(disk.parent)) return 'no parentRef names a disk of this package';
+  const parent = byId.get(disk.parent);
+  if (!parent) return `the file of its parent ${disk.parent} cannot be read`;
+  if (parent === child) return 'its parentRef names its own file';
+  const wanted = vmdkText === null ? NO_DISK : identifierOf(vmdkText, 'parentCID');
+  const parentText = parent.image.vmdkText;
+  const actual = parentText === null ? null : identifierOf(parentText, 'CID');
   const isKnown = wanted !== null && wanted !== NO_DISK && actual !== null;
   if (isKnown && wanted !== actual)
-    return `the CID of its parent ${child.disk?.parent} is ${hexadecimal(actual)}`;
-  if (endsInWholeDisk(parent, parentOf)) return null;
+    return `the CID of its parent ${disk.parent} is ${hexadecimal(actual)}`;
+  if (endsInWholeDisk(parent, byId)) return null;
   return 'its chain of parents does not end in a complete disk of this package';
 }
 
-function endsInWholeDisk(first: DiskNeed, parentOf: ParentOf): boolean {
-  let ancestor: DiskNeed | undefined = first;
+function endsInWholeDisk(first: OpenedDisk, byId: DisksById): boolean {
+  let ancestor: OpenedDisk | undefined = first;
   for (let count = 0; ancestor && count < MAX_PARENTS; count += 1) {
-    if (ancestor.need === null) return true;
-    ancestor = parentOf(ancestor);
+    if (ancestor.missingDisk === null) return true;
+    ancestor = byId.get(ancestor.image.disk?.parent ?? '');
   }
   return false;
 }
 
 /** Returns what names the other disk, or null. */
-export async function findNeed({ head, files, isGzip, text }: DiskImage): Promise<string | null> {
-  if (text !== null) return needOfVmdk(text);
-  const magic = head.toString('latin1', 0, 8);
-  if (/^(?:QFI\u00fb|QED\0)/.test(magic)) return head.length < 104 ? null : needOfQemu(head);
-  if (head.length >= VDI_HEADER && head.readUInt32LE(64) === VDI_SIGNATURE) return needOfVdi(head);
-  if (magic === 'conectix') return needOfVhd(head);
-  const [first] = files;
-  const last = files.at(-1);
-  if (!first || !last || isGzip) return null;
-  if (magic === 'vhdxfile') return needOfVhdx(first);
-  return needOfVhd(await readRegion(last, Math.max(0, last.size - VHD_FOOTER), VHD_FOOTER));
+export async function findMissingDisk(image: DiskImage): Promise<string | null> {
+  const { file, files, head, format, isGzip, vmdkText } = image;
+  if (vmdkText !== null) return parentOfVmdk(vmdkText);
+  if (format === 'qcow2') return partOfQcow(head);
+  if (format === 'qed') return backingFileOfQed(head);
+  if (format === 'vdi') return parentOfVdi(head);
+  if (format === 'vhd') return parentOfVhd(head);
+  if (isGzip) return null;
+  if (format === 'vhdx') return parentOfVhdx(file);
+  const last = files.at(-1) ?? file;
+  return parentOfVhd(await readRegion(last, Math.max(0, last.size - VHD_FOOTER), VHD_FOOTER));
 }
 
 const PARENT_HINT = /^[ \t]*parentFileNameHint[ \t]*=[ \t]*"([^"\n]{1,1000})"/im;
 
-function needOfVmdk(text: string): string | null {
+function parentOfVmdk(text: string): string | null {
   const parent = identifierOf(text, 'parentCID') ?? NO_DISK;
   const hint = PARENT_HINT.exec(text)?.[1];
   if (parent !== NO_DISK) return `needs another disk: parentCID is ${hexadecimal(parent)}`;
@@ -82,13 +95,12 @@ function hexadecimal(identifier: number): string {
 const QED = { features: 16, nameOffset: 56, nameSize: 60, hasBackingFile: 1 };
 const QCOW = { version: 4, nameOffset: 8, nameSize: 16, features: 79, hasDataFile: 4 };
 
-/** A qcow of version 1 starts like a qcow2. */
-function needOfQemu(head: Buffer): string | null {
-  const isQed = head[3] === 0;
-  if (isQed) {
-    if ((head.readUInt8(QED.features) & QED.hasBackingFile) === 0) return null;
-    return backingFile(head, head.readUInt32LE(QED.nameOffset), head.readUInt32LE(QED.nameSize));
-  }
+function backingFileOfQed(head: Buffer): string | null {
+  if ((head.readUInt8(QED.features) & QED.hasBackingFile) === 0) return null;
+  return backingFile(head, head.readUInt32LE(QED.nameOffset), head.readUInt32LE(QED.nameSize));
+}
+
+function partOfQcow(head: Buffer): string | null {
   const offset = Number(head.readBigUInt64BE(QCOW.nameOffset));
   if (offset !== 0) return backingFile(head, offset, head.readUInt32BE(QCOW.nameSize));
   if (head.readUInt32BE(QCOW.version) < 3) return null;
@@ -103,11 +115,10 @@ function backingFile(head: Buffer, offset: number, size: number): string {
 
 /** VirtualBox's VDICore.h: the type of the image, the identifier of the image it is linked to. */
 const VDI_HEADER = 440;
-const VDI_SIGNATURE = 0xbeda107f;
-const VDI = { type: 76, link: 424, undo: 3, differencing: 4 };
+const VDI = { type: 76, link: 424, differencing: 4 };
 
-function needOfVdi(head: Buffer): string | null {
-  const isPart = [VDI.undo, VDI.differencing].includes(head.readUInt32LE(VDI.type));
+function parentOfVdi(head: Buffer): string | null {
+  const isPart = head.readUInt32LE(VDI.type) === VDI.differencing;
   const isLinked = head.subarray(VDI.link, VDI_HEADER).some((byte) => byte !== 0);
   return isPart || isLinked ? 'needs another disk: it is a differencing VDI' : null;
 }
@@ -115,7 +126,7 @@ function needOfVdi(head: Buffer): string | null {
 const VHD_FOOTER = 512;
 const VHD = { type: 60, differencing: 4 };
 
-function needOfVhd(footer: Buffer): string | null {
+function parentOfVhd(footer: Buffer): string | null {
   if (footer.length < VHD_FOOTER || footer.toString('latin1', 0, 8) !== 'conectix') return null;
   return footer.readUInt32BE(VHD.type) === VHD.differencing
     ? 'needs another disk: it is a differencing VHD'
@@ -129,7 +140,7 @@ const METADATA_REGION = '06a27c8b90479a4bb8fe575f050f886e';
 const FILE_PARAMETERS = '3767a1ca36fa434db3b633f0aa44e76b';
 const HAS_PARENT = 2;
 
-async function needOfVhdx(file: PackageFile): Promise<string | null> {
+async function parentOfVhdx(file: PackageFile): Promise<string | null> {
   const regions = await readRegion(file, REGION_TABLE, TABLE_BYTES);
   const region = entryOf(regions, METADATA_REGION, 16);
   if (!region) return null;

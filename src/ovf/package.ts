@@ -1,23 +1,24 @@
 // Reads a whole package, OVA or OVF with its files: its content and what is wrong with it.
 
 import { basename } from 'node:path';
-import {
-  type CheckOptions,
-  checkFindings,
-  type FileCheck,
-  readCheck,
-  runChecks,
-} from './checks.ts';
-import { type Envelope, type FileReference, readDescriptor } from './descriptor.ts';
-import { checkDisks } from './disks.ts';
+import { checkFindings, type FileCheck, type RunOptions, readCheck, runChecks } from './checks.ts';
+import { type Envelope, readDescriptor } from './descriptor.ts';
+import { openDisks } from './disks.ts';
 import type { Finding } from './findings.ts';
 import { type Manifest, matchManifest, parseManifest, readManifest } from './manifest.ts';
-import { candidateNames, similarTo } from './names.ts';
+import type { OpenedDisk } from './other-disk.ts';
 import { type PackageFile, placeOf } from './package-file.ts';
 import { openPackage, type PackageSource } from './package-source.ts';
 import { checkEnds, resolveReferences } from './references.ts';
 import { type Signature, verifySignature } from './signature.ts';
-import { type Packed, unpackCheck } from './unpack.ts';
+import { unpackCheck } from './unpack.ts';
+
+interface CheckOptions extends RunOptions {
+  /** Warns about newer virtual hardware and rarely supported devices: 13 for vmx-13. */
+  readonly maxHardware?: number | undefined;
+  /** Milliseconds; without it, a certificate never expires. */
+  readonly now?: number | undefined;
+}
 
 export interface CheckedPackage {
   readonly summary: PackageSummary;
@@ -41,11 +42,11 @@ export interface PackageSummary extends Omit<Envelope, 'ovfVersion' | 'reference
   readonly findings: readonly Finding[];
 }
 
-interface ListedFile {
-  readonly name: string;
-  readonly size: number;
-  readonly role: 'descriptor' | 'manifest' | 'certificate' | 'referenced' | 'other';
+interface ListedFile extends Pick<PackageFile, 'name' | 'size'> {
+  readonly role: Role;
 }
+
+type Role = 'descriptor' | 'manifest' | 'certificate' | 'referenced' | 'other';
 
 /** A package of which every byte was read. */
 export interface ReadPackage extends PackageSummary {
@@ -103,24 +104,25 @@ export async function checkPackage(file: string, options: CheckOptions): Promise
   reportMissingManifest(layout);
   if (kind === 'ova' && envelope !== null) {
     checkOrder(layout);
-    reportUnreferenced(layout, references);
+    reportUnreferenced(layout);
   }
-  const packed = await checkDisks(content.disks, resolved, findings, signal);
+  const disks = await openDisks(content.disks, resolved, findings, signal);
   const { manifest, signature, digestChecks } = await checkManifest(layout, options);
   checkEnds(resolved, digestChecks, findings);
-  const otherChecks = checkOthers(layout, digestChecks, packed, signal);
+  const found = findFiles(layout, digestChecks);
+  const otherChecks = checkOthers(found, digestChecks, disks, signal);
   return {
     summary: {
       kind,
       file,
       ...content,
-      files: listFiles(layout, digestChecks),
+      files: found.map(({ role, file: { name, size } }) => ({ name, size, role })),
       manifest,
       certificate: layout.certificate?.name ?? null,
       signature,
       findings: findings.list(file),
     },
-    files: kind === 'ovf' ? ownFiles(layout, digestChecks) : [{ name: basename(file), path: file }],
+    files: kind === 'ovf' ? uploadOrder(found) : [{ name: basename(file), path: file }],
     checks: [...digestChecks, ...otherChecks],
   };
 }
@@ -182,18 +184,12 @@ function findMisplaced(members: readonly PackageFile[], order: readonly PackageF
   return actual.find((member, index) => member !== expected[index]);
 }
 
-function reportUnreferenced(
-  { descriptor, folder, manifest, certificate, referenced, members, findings }: PackageLayout,
-  references: readonly FileReference[],
-) {
+function reportUnreferenced(layout: PackageLayout) {
+  const { descriptor, manifest, certificate, referenced, members, findings } = layout;
   const known = new Set([descriptor, manifest, certificate, ...referenced]);
-  const names = references.flatMap(({ href }) => candidateNames(href));
-  const similar = similarTo(names.map((name) => folder + name));
   for (const member of members) {
     if (known.has(member)) continue;
-    const how = similar(member.name);
-    const message = `not referenced by the descriptor${how ? `, except ${how}` : ''}`;
-    findings.add('unreferenced-file', member.name, message);
+    findings.add('unreferenced-file', member.name, 'not referenced by the descriptor');
   }
 }
 
@@ -213,56 +209,23 @@ async function checkManifest(
   const manifest = parseManifest(bytes.toString('utf8'), file.name, findings);
   const signature =
     certificate && (await verifySignature(certificate, file, bytes, layout, options));
-  const digestChecks = descriptor
-    ? await matchManifest(manifest, [descriptor, ...referenced], layout)
-    : [];
+  const contents = [descriptor, ...referenced].filter((each) => each !== null);
+  const digestChecks = await matchManifest(manifest, contents, layout);
   return { manifest, signature, digestChecks };
 }
 
-/** Returns a check for each file that no digest proves and that was not parsed. */
-function checkOthers(
-  { members, referenced, descriptor, manifest, certificate }: PackageLayout,
-  digestChecks: readonly FileCheck[],
-  packed: ReadonlyMap<PackageFile, Packed>,
-  signal: AbortSignal | undefined,
-): FileCheck[] {
-  const parsed = [descriptor, manifest, certificate].filter((file) => file !== null);
-  const known = new Set([...digestChecks.map(({ file }) => file), ...parsed].map(placeOf));
-  const others = [...new Set([...referenced, ...members])].filter(
-    (file) => file.complete && !known.has(placeOf(file)),
-  );
-  return others.map((file) => {
-    const how = packed.get(file);
-    return how ? unpackCheck(file, how, signal) : readCheck(file);
-  });
+/** A file of the package, under the name and the role that it has first. */
+interface FoundFile {
+  readonly role: Role;
+  readonly file: PackageFile;
 }
 
-/** Returns all files of a descriptor, each once; a manifest may list others than the references. */
-function ownFiles(
-  { descriptor, manifest, certificate, referenced }: PackageLayout,
-  digestChecks: readonly FileCheck[],
-): PackageFile[] {
-  const listed = digestChecks.map(({ file }) => file);
-  const files = new Map<string, PackageFile>();
-  for (const file of [...referenced, ...listed, manifest, certificate, descriptor]) {
-    if (file !== null && !files.has(placeOf(file))) files.set(placeOf(file), file);
-  }
-  // It becomes visible last, also if it references or lists itself.
-  if (descriptor !== null) {
-    files.delete(placeOf(descriptor));
-    files.set(placeOf(descriptor), descriptor);
-  }
-  return [...files.values()];
-}
-
-function listFiles(
-  { descriptor, manifest, certificate, referenced, members }: PackageLayout,
-  digestChecks: readonly FileCheck[],
-): ListedFile[] {
-  const files = new Map<string, ListedFile>();
-  const add = (role: ListedFile['role'], file: PackageFile | null) => {
-    if (file === null || files.has(placeOf(file))) return;
-    files.set(placeOf(file), { name: file.name, size: file.size, role });
+/** Returns all files, each once; a manifest may list others than the references. */
+function findFiles(layout: PackageLayout, digestChecks: readonly FileCheck[]): FoundFile[] {
+  const { descriptor, manifest, certificate, referenced, members } = layout;
+  const found = new Map<string, FoundFile>();
+  const add = (role: Role, file: PackageFile | null) => {
+    if (file !== null && !found.has(placeOf(file))) found.set(placeOf(file), { role, file });
   };
   add('descriptor', descriptor);
   add('manifest', manifest);
@@ -270,5 +233,30 @@ function listFiles(
   for (const file of referenced) add('referenced', file);
   for (const file of members) add('other', file);
   for (const { file } of digestChecks) add('other', file);
-  return [...files.values()];
+  return [...found.values()];
+}
+
+/** Returns a check for each file that no digest proves and that was not parsed. */
+function checkOthers(
+  found: readonly FoundFile[],
+  digestChecks: readonly FileCheck[],
+  disks: ReadonlyMap<string, OpenedDisk>,
+  signal: AbortSignal | undefined,
+): FileCheck[] {
+  const digested = new Set(digestChecks.map(({ file }) => placeOf(file)));
+  const packed = new Map([...disks.values()].map((disk) => [disk.image.file, disk.packed]));
+  return found.flatMap(({ role, file }) => {
+    const isRead = role === 'referenced' || role === 'other';
+    if (!isRead || !file.complete || digested.has(placeOf(file))) return [];
+    const how = packed.get(file);
+    return how ? unpackCheck(file, how, signal) : readCheck(file);
+  });
+}
+
+/** A descriptor becomes visible last. */
+const UPLOAD_ORDER: Role[] = ['referenced', 'other', 'manifest', 'certificate', 'descriptor'];
+
+function uploadOrder(found: readonly FoundFile[]): PackageFile[] {
+  const rank = ({ role }: FoundFile) => UPLOAD_ORDER.indexOf(role);
+  return found.toSorted((a, b) => rank(a) - rank(b)).map(({ file }) => file);
 }

@@ -2,7 +2,6 @@
 
 import { constants, verify, X509Certificate } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import type { CheckOptions } from './checks.ts';
 import type { Problem } from './findings.ts';
 import { stripDotSlash } from './names.ts';
 import { type PackageFile, readWhole } from './package-file.ts';
@@ -38,7 +37,7 @@ export async function verifySignature(
   manifest: PackageFile,
   manifestBytes: Buffer,
   { folder, findings }: PackageSource,
-  { now, signal }: CheckOptions,
+  { now, signal }: { now?: number | undefined; signal?: AbortSignal | undefined },
 ): Promise<Signature | null> {
   const bytes = await readWhole(file, findings, MAX_FILE_BYTES, 'certificate-syntax');
   if (bytes === null) return null;

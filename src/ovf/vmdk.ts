@@ -31,7 +31,7 @@ class VmdkError extends Error {
   }
 }
 
-type ReportDisk = (code: FindingCode, message: string) => void;
+export type ReportDisk = (code: FindingCode, message: string) => void;
 
 /** Of each grain table, as specified. Smaller tables could cost a read for each grain. */
 const TABLE_ENTRIES = 512;
@@ -61,14 +61,14 @@ export async function checkVmdk(
 
 /** @throws VmdkError */
 async function readLayout(
-  { file, files, disk, isGzip, head, header, text }: DiskImage,
+  { file, files, disk, isGzip, head, header, vmdkText }: DiskImage,
   report: ReportDisk,
   signal: AbortSignal | undefined,
 ): Promise<GrainLayout | null> {
   if (header === null) throw otherFormat(head);
-  const problem = headerProblem(header, text);
+  const problem = headerProblem(header, vmdkText);
   if (problem !== null) throw new VmdkError('vmdk-header', problem);
-  checkAgainstDescriptor(header, text, disk, report);
+  checkAgainstDescriptor(header, vmdkText, disk, report);
   // The size of what gzip holds is unknown.
   const size = isGzip ? Number.MAX_SAFE_INTEGER : files.reduce((sum, each) => sum + each.size, 0);
   if (header.textEnd > size) throw truncated('before the end of its embedded descriptor');
@@ -91,6 +91,7 @@ function truncated(place: string): VmdkError {
 
 function otherFormat(head: Buffer): VmdkError {
   const start = head.toString('latin1', 0, 64);
+  if (start.startsWith('KDMV')) return truncated('before the end of its header');
   if (start.startsWith('COWD'))
     return new VmdkError('vmdk-type', 'an ESX server extent, not allowed in a package');
   if (/^\s*# *disk descriptorfile/i.test(start))

@@ -109,8 +109,8 @@ const VMDK = 'http://www.vmware.com/interfaces/specifications/vmdk.html#streamOp
 export interface DiskOptions {
   readonly name?: string;
   readonly gzip?: boolean;
-  /** Bytes. */
-  readonly capacity?: number;
+  /** Bytes, or a property that sets them. */
+  readonly capacity?: number | string;
   readonly format?: string;
 }
 

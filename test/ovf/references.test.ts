@@ -175,14 +175,14 @@ it('a name of very many combining marks is soon compared with others', async () 
 const FORM = 'in another Unicode form';
 
 it.each([
-  ['disk-\u00e9', 'disk-e\u0301', '', FORM, FORM],
-  ['disk-e\u0301', 'disk-\u00e9', 'vm/', FORM, FORM],
-  ['disk-%C3%A9', 'disk-e\u0301', '', FORM, FORM],
-  ['sub/disk', 'sub/DISK', '', 'as sub/DISK', 'as sub/disk'],
-  ['sub/disk', 'sub/DISK', 'vm/', 'as vm/sub/DISK', 'as vm/sub/disk'],
+  ['disk-\u00e9', 'disk-e\u0301', '', FORM],
+  ['disk-e\u0301', 'disk-\u00e9', 'vm/', FORM],
+  ['disk-%C3%A9', 'disk-e\u0301', '', FORM],
+  ['sub/disk', 'sub/DISK', '', 'as sub/DISK'],
+  ['sub/disk', 'sub/DISK', 'vm/', 'as vm/sub/DISK'],
 ])(
   'a file that is named %j, but is %j, is said to differ (folder: %j)',
-  async (written, actual, folder, how, reverse) => {
+  async (written, actual, folder, how) => {
     /** Returns the messages for a file that the descriptor and the manifest give these names. */
     const messagesOf = async (href: string, listed: string, read: typeof readMembers) => {
       const xml = envelope(`<References>${ref(href)}</References>`);
@@ -194,11 +194,11 @@ it.each([
     };
     const missing = `missing or unreadable; the package has this name ${how}`;
     const unlisted = `listed in the manifest, but missing; the package has this name ${how}`;
-    const unreferenced = `not referenced by the descriptor, except ${reverse}`;
-    const except = `not listed in the manifest, except ${reverse}`;
+    const unreferenced = 'not referenced by the descriptor';
+    const unlistedFile = 'not listed in the manifest';
     const name = decodeURIComponent(written);
     expect(await messagesOf(written, name, readMembers)).toEqual([missing, unreferenced, unlisted]);
-    expect(await messagesOf(actual, name, readMembers)).toEqual([unlisted, except]);
+    expect(await messagesOf(actual, name, readMembers)).toEqual([unlisted, unlistedFile]);
     if (folder === '')
       expect(await messagesOf(written, name, readFolder)).toEqual([missing, unlisted]);
   },

@@ -230,6 +230,12 @@ describe('a file without a digest', () => {
       { gzip: true, capacity: 1 },
     ],
     [
+      'that repeats a grain, whose capacity is set by a property',
+      /^unpack-failed: unpacks to more than 8430551 bytes/,
+      Buffer.concat([directoryFirst(), ...Array(200).fill(FIRST_GRAIN)]),
+      { capacity: `\${size}` },
+    ],
+    [
       'of a disk in gzip with a grain behind its footer',
       /does not end with a footer and the end/,
       gzipSync(Buffer.concat([disk.subarray(0, -512), FIRST_GRAIN, Buffer.alloc(512)])),

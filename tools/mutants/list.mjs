@@ -108,7 +108,7 @@ export const LONG = [
   ['src/cli/result.ts', 'if (end.error === undefined) throw error;', 'throw error;', 'test/cli/result.test.ts'],
   ['src/cli/result.ts', 'await rows.throw(failed.error)', 'await rows.next()', 'test/cli/result.test.ts'],
   ['src/mcp/server.ts', ' && rows.length > 0', '', 'test/commands/automation/mcp.test.ts'],
-  ['src/ovf/disks.ts', 'files.length === 1 && how', 'how', 'test/ovf/unpack.test.ts'],
+  ['src/ovf/disks.ts', 'files.length === 1 ? packedOf(image, grains) : null', 'packedOf(image, grains)', 'test/ovf/unpack.test.ts'],
   ['src/ovf/grains.ts', "needsFooter && last !== 'end'", 'false', 'test/ovf/unpack.test.ts'],
   ['src/upload/s3-bucket.ts', 'asked.size < MAX_LIST_PAGES', 'asked.size < 2 * MAX_LIST_PAGES', 'test/upload/s3-bucket.test.ts'],
   ['src/files/mutex.ts', 'Math.min(io.elapsed() - before, MAX_PAUSE)', 'io.elapsed() - before', 'test/files/mutex.test.ts'],
