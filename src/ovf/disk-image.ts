@@ -7,20 +7,19 @@ import { parseSparseHeader, type SparseHeader } from './vmdk-header.ts';
 
 const HEAD_SIZE = 64 * 1024;
 
-type DiskFormat = 'vmdk' | 'qcow2' | 'qed' | 'vdi' | 'vhd' | 'vhdx' | 'other';
-
 /**
  * Which bytes the header of a format has at which place, and the least length of the header. A qcow
- * of version 1 starts like a qcow2.
+ * of version 1 starts like a qcow2. For a VMDK, vmdk-header.ts parses it.
  */
-const MAGIC: [format: DiskFormat, bytes: string, place: number, length: number][] = [
-  ['vmdk', 'KDMV', 0, 4],
+const FORMATS = [
   ['qcow2', 'QFI\u00fb', 0, 104],
   ['qed', 'QED\0', 0, 104],
   ['vhd', 'conectix', 0, 512],
   ['vhdx', 'vhdxfile', 0, 8],
   ['vdi', '\u007f\u0010\u00da\u00be', 64, 440],
-];
+] as const;
+
+type DiskFormat = (typeof FORMATS)[number][0] | 'other';
 
 /** The file of a disk, or one that may be packed. */
 export interface DiskImage {
@@ -34,7 +33,7 @@ export interface DiskImage {
   readonly isGzip: boolean;
   /** Its first 64 KiB, unpacked if it is gzip. */
   readonly head: Buffer;
-  /** What the head is; `other` also for a VHD of fixed size, which only its end tells. */
+  /** What the head is: `other` also for a VMDK, and for a VHD that only its end tells. */
   readonly format: DiskFormat;
   /** Null if the head is not that of a sparse VMDK. */
   readonly header: SparseHeader | null;
@@ -62,7 +61,7 @@ export async function openDiskImage(
 
 function formatOf(head: Buffer): DiskFormat {
   const start = head.toString('latin1', 0, 68);
-  const found = MAGIC.find(
+  const found = FORMATS.find(
     ([, bytes, place, length]) => head.length >= length && start.startsWith(bytes, place),
   );
   return found?.[0] ?? 'other';

@@ -45,11 +45,9 @@ function parentProblem(child: OpenedDisk, byId: DisksById): string | null {
   const parent = byId.get(disk.parent);
   if (!parent) return `the file of its parent ${disk.parent} cannot be read`;
   if (parent === child) return 'its parentRef names its own file';
-  const wanted = vmdkText === null ? NO_DISK : identifierOf(vmdkText, 'parentCID');
-  const parentText = parent.image.vmdkText;
-  const actual = parentText === null ? null : identifierOf(parentText, 'CID');
-  const isKnown = wanted !== null && wanted !== NO_DISK && actual !== null;
-  if (isKnown && wanted !== actual)
+  const wanted = identifierOf(vmdkText, 'parentCID') ?? NO_DISK;
+  const actual = identifierOf(parent.image.vmdkText, 'CID') ?? wanted;
+  if (wanted !== NO_DISK && wanted !== actual)
     return `the CID of its parent ${disk.parent} is ${hexadecimal(actual)}`;
   if (endsInWholeDisk(parent, byId)) return null;
   return 'its chain of parents does not end in a complete disk of this package';

@@ -109,7 +109,7 @@ export async function checkPackage(file: string, options: CheckOptions): Promise
   const disks = await openDisks(content.disks, resolved, findings, signal);
   const { manifest, signature, digestChecks } = await checkManifest(layout, options);
   checkEnds(resolved, digestChecks, findings);
-  const found = findFiles(layout, digestChecks);
+  const found = listFiles(layout, digestChecks);
   const otherChecks = checkOthers(found, digestChecks, disks, signal);
   return {
     summary: {
@@ -221,7 +221,7 @@ interface FoundFile {
 }
 
 /** Returns all files, each once; a manifest may list others than the references. */
-function findFiles(layout: PackageLayout, digestChecks: readonly FileCheck[]): FoundFile[] {
+function listFiles(layout: PackageLayout, digestChecks: readonly FileCheck[]): FoundFile[] {
   const { descriptor, manifest, certificate, referenced, members } = layout;
   const found = new Map<string, FoundFile>();
   const add = (role: Role, file: PackageFile | null) => {

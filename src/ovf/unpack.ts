@@ -61,16 +61,15 @@ class GzipReader implements ByteCheck {
 
   async update(chunk: Buffer): Promise<void> {
     if (this.#problem !== null) return;
-    if (!this.#hasEnded) await this.#write(chunk);
+    if (this.#leftOver === 0) await this.#write(chunk);
     this.#received += chunk.length;
-    const leftOver = Math.min(chunk.length, this.#received - this.#gunzip.bytesWritten);
-    const padding = chunk.subarray(chunk.length - leftOver);
+    const padding = chunk.subarray(Math.max(0, chunk.length - this.#leftOver));
     if (padding.some((byte) => byte !== 0)) this.#fail('damaged gzip: more data after its end');
   }
 
-  /** True once the last member has ended: gunzip has left bytes over. */
-  get #hasEnded(): boolean {
-    return this.#gunzip.bytesWritten < this.#received;
+  /** The bytes behind the last member, of all that were received. */
+  get #leftOver(): number {
+    return this.#received - this.#gunzip.bytesWritten;
   }
 
   async end(): Promise<string | null> {

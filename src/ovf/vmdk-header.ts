@@ -74,7 +74,7 @@ export const NO_DISK = 0xffff_ffff;
  * Parses the hex digits after the first occurrence of CID or parentCID and its `=`, as QEMU does,
  * which refuses a disk without them; at most NO_DISK. CID so also finds a parentCID in front of it.
  */
-export function identifierOf(text: string, name: 'CID' | 'parentCID'): number | null {
-  const digits = /^=\s*(?:0x)?([0-9a-f]+)/i.exec(text.split(name, 2)[1] ?? '')?.[1];
+export function identifierOf(text: string | null, name: 'CID' | 'parentCID'): number | null {
+  const digits = /^=\s*(?:0x)?([0-9a-f]+)/i.exec(text?.split(name, 2)[1] ?? '')?.[1];
   return digits === undefined ? null : Math.min(Number.parseInt(digits, 16), NO_DISK);
 }
