@@ -118,7 +118,9 @@ async function makeVisible(unpublished: UnpublishedFiles, transfer: Transfer): P
  *     visible            | (not looked at)              | certainly
  *     refused            | (not looked at)              | no
  *     conflict           | same content as the file     | certainly
- *     conflict           | different, or it is not read | perhaps
+ *     conflict           | different, without replace   | no: nothing was overwritten
+ *     conflict           | different, with replace      | perhaps
+ *     conflict           | it cannot be read            | perhaps
  *     throws             | (not looked at)              | perhaps
  */
 async function publish(file: PlannedFile, sent: UnpublishedFile, transfer: Transfer) {
@@ -131,7 +133,7 @@ async function publish(file: PlannedFile, sent: UnpublishedFile, transfer: Trans
     const { kind, error } = published;
     if (kind === 'refused') return { error };
     const stored = await storedIfSame(file, transfer);
-    if (!stored) return { visible: { isCertain: false }, error };
+    if (!stored) return replace ? { visible: { isCertain: false }, error } : { error };
     await sent.discard(error).catch(() => {});
     return { visible: { isCertain: true, stored } };
   } catch (error) {

@@ -18,7 +18,7 @@ function fileOf(name: string, [state]: FileCase): PlannedFile {
 
 it.each<[FileCase, FileCase, 'failed' | 'conflict', 'fail' | 'replace', readonly string[]]>([
   [['absent', 'perhaps'], ['absent', 'yes'], 'failed', 'fail', ['a.vmdk', 'db.ovf (perhaps)']],
-  [['absent', 'perhaps'], ['absent', 'yes'], 'conflict', 'fail', []],
+  [['absent', 'no'], ['absent', 'yes'], 'conflict', 'fail', []],
   [['different', 'no'], ['different', 'yes'], 'failed', 'replace', ['a.vmdk']],
   [['same', 'no'], ['different', 'perhaps'], 'failed', 'replace', ['a.vmdk (perhaps)']],
   [['different', 'no'], ['absent', 'yes'], 'failed', 'replace', []],

@@ -186,11 +186,13 @@ describe('push of several packages', () => {
     ['failed before it', ['bad', 'db'], 'damage'],
     ['failed after it', ['db', 'bad'], 'damage'],
     ['was left out of a full storage', ['db', 'large', 'bad'], 'full'],
+    ['was not tried after an error of the storage', ['db', 'large', 'bad'], 'refuse'],
     ['changed after its check', ['db', 'bad'], 'change'],
   ])('syncs none if one replaced a disk of another that %s', async (_what, order, flaw) => {
     let change = () => {};
     // db.ovf has four files.
-    const faults = flaw === 'full' ? ['PUT /upload/*=507,every=5'] : [];
+    const status = { full: 507, refuse: 403 }[flaw];
+    const faults = status ? [`PUT /upload/*=${status},every=5`] : [];
     const user = await storageUser('dav', faults, () => change());
     mkdirSync(user.folder, { recursive: true });
     const db = writeOvf(user.work, 'db');
@@ -203,7 +205,8 @@ describe('push of several packages', () => {
     const given = order.map((name) => files[name]).join(' ');
     const { stderr, exitCode } = await user.imgctl(`push ${given} ${FAST} --on-conflict replace`);
     expect(stderr).toContain('error: bad.ovf failed after these files became visible: db-');
-    expect({ exitCode, syncs: user.syncs() }).toEqual({ exitCode: 1, syncs: 0 });
+    const expected = { exitCode: flaw === 'refuse' ? 4 : 1, syncs: 0 };
+    expect({ exitCode, syncs: user.syncs() }).toEqual(expected);
   });
 });
 
@@ -315,12 +318,13 @@ describe('push --sync-if-sent', () => {
   });
 
   it.each<[string, string[], string]>([
-    ['a push --no-wait', [], '--no-wait'],
+    ['a push --no-wait that sends nothing', [], '--no-wait'],
     ['a sync whose response was lost', ['PATCH /v2/user/image/vm=drop,first=1'], ''],
     ['a sync that could not be followed', ['GET /v2/request/*=403,first=1'], ''],
   ])('submits a sync after %s', async (_what, faults, options) => {
     const user = await folderUser({ faults });
     const file = writeOva(user.work, 'web');
+    if (options === '--no-wait') await user.imgctl(`push ${file} ${FAST}`);
     await user.imgctl(`push ${file} ${options || FAST}`);
     const syncs = user.syncs();
     const night = () => user.imgctl(`push ${file} ${NIGHT}`);
@@ -432,13 +436,15 @@ describe('push --sync-if-sent', () => {
     expect({ exitCode, syncs: user.syncs() }).toEqual({ exitCode: 0, syncs: 3 });
   });
 
-  it('fails before anything becomes visible if it cannot forget the last sync', async () => {
-    const { push, files, env, stored } = await createUser('file');
-    const mark = path.join(env.IMGCTL_CONFIG_DIR ?? '', `synced.${'0'.repeat(16)}.json`);
-    mkdirSync(mark);
+  it('fails before anything becomes visible or is synced if it cannot forget the last sync', async () => {
+    const { push, files, folder, env, stored } = await createUser('file');
+    mkdirSync(path.join(env.IMGCTL_CONFIG_DIR ?? '', 'synced.json'));
     const text =
       /imgctl: cannot remove .*json: ERR_FS_EISDIR\nhint: remove it: a later push --sync-if-sent would/;
-    expect(await push('--no-sync', files.slice(0, 1))).toMatchObject(failed(1, text));
+    const [file = ''] = files;
+    expect(await push('--no-sync', [file])).toMatchObject(failed(1, text));
     expect(stored()).toEqual([]);
+    copyFileSync(file, path.join(folder, 'a.ova'));
+    expect(await push(FAST, [file])).toMatchObject({ ...failed(1, text), syncs: 0 });
   });
 });

@@ -21,32 +21,27 @@ import type { PlannedFile, PlannedPackage, Transfer } from '../../../upload/plan
  */
 export function brokenPackages(
   incomplete: ReadonlyMap<PlannedPackage, unknown>,
-  transfer: Pick<Transfer, 'onConflict' | 'visible'>,
+  { onConflict, visible }: Pick<Transfer, 'onConflict' | 'visible'>,
 ): ReadonlyMap<string, readonly string[]> {
   const broken = new Map<string, readonly string[]>();
   for (const [{ name, files }, error] of incomplete) {
-    const isConflict = hasCode(error, 'conflict');
-    const mayReplace = transfer.onConflict === 'replace';
-    const isCertain = (file: PlannedFile) => transfer.visible.get(file.name)?.isCertain;
-    const visible = files.filter((file) => {
-      // Without replace, a conflict has overwritten nothing: something else has the name.
-      const isOfOthers = isConflict && !mayReplace && !isCertain(file);
-      return transfer.visible.has(file.name) && !isOfOthers;
-    });
-    const isOfTwoPushes = isConflict && mayReplace && visible.length > 0;
+    const seen = files.filter((file) => visible.has(file.name));
+    const isOfTwoPushes = onConflict === 'replace' && hasCode(error, 'conflict') && seen.length > 0;
     // The descriptor has the name of the package.
     const descriptor = files.find((file) => file.name === name);
-    if (!isOfTwoPushes && !isReadByHalf(descriptor, visible)) continue;
-    const names = visible.map((file) => (isCertain(file) ? file.name : `${file.name} (perhaps)`));
+    if (!isOfTwoPushes && !isReadByHalf(descriptor, seen)) continue;
+    const names = seen.map((file) => {
+      return visible.get(file.name)?.isCertain ? file.name : `${file.name} (perhaps)`;
+    });
     broken.set(name, names);
   }
   return broken;
 }
 
-/** @param visible the files of the package that others see or may see */
-function isReadByHalf(descriptor: PlannedFile | undefined, visible: readonly PlannedFile[]) {
-  if (descriptor && visible.includes(descriptor)) return true;
+/** @param seen the files of the package that others see or may see */
+function isReadByHalf(descriptor: PlannedFile | undefined, seen: readonly PlannedFile[]) {
+  if (descriptor && seen.includes(descriptor)) return true;
   const mayBeStored = descriptor?.before.state !== 'absent';
   // An earlier package that shares the disk may have replaced it.
-  return mayBeStored && visible.some(({ before }) => before.state === 'different');
+  return mayBeStored && seen.some(({ before }) => before.state === 'different');
 }

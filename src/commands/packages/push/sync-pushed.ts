@@ -20,14 +20,11 @@ type Packages = readonly PlannedPackage[];
  * @throws ImgctlError if nothing was submitted, or nobody knows how the sync ended
  */
 export async function syncPushed(push: Push, complete: Packages): Promise<Result> {
-  const { context, options, output, mark, transfer } = push;
+  const { context, options, output } = push;
   if (!needsSync(push, complete)) return nothingToSync(push, complete);
-  const toSync = withoutSkipped(complete);
-  if (!options.wait) {
-    return submittedResult(context, output, await submitUnchanged(push, toSync));
-  }
-  await rememberSync(push, () => mark.begin(transfer.assertHeld));
-  const { id } = await submitUnchanged(push, toSync);
+  const submitted = await submitUnchanged(push, withoutSkipped(complete));
+  if (!options.wait) return submittedResult(context, output, submitted);
+  const { id } = submitted;
   const request = await follow(context, id, 0, options);
   const result = await syncedResult(push, complete, request);
   return { ...result, done: wasSubmitted(id) };
@@ -45,7 +42,11 @@ function nothingToSync({ context, options, output, before }: Push, complete: Pac
 
 /** Submits a sync of what the storage still has. If it fails, reports what stays unsynced. */
 async function submitUnchanged(push: Push, toSync: Packages) {
+  const { mark, transfer } = push;
   try {
+    // The mark of an earlier sync says nothing of this one, which may end with errors.
+    mark.remove();
+    await rememberSync(push, () => mark.begin(transfer.assertHeld));
     await requireUnchanged(push, toSync);
     return await submit(push.context);
   } catch (error) {

@@ -2,7 +2,7 @@
 
 import type { Context } from '../../../context.ts';
 import { attempt, hasCode } from '../../../errors.ts';
-import { isSent } from '../../../upload/actions.ts';
+import { isSent, isSkipped } from '../../../upload/actions.ts';
 import type { PlannedFile, PlannedPackage, UploadPackage } from '../../../upload/plan.ts';
 import { describeBytes, describeRate } from '../../../words.ts';
 import { wasSent, wasSkipped } from './needs-sync.ts';
@@ -52,7 +52,7 @@ export async function planAll(
  *     it is uploaded                        | complete
  *     an error of this package              | incomplete, failed; the next one is uploaded
  *     storage-full                          | the same, and the storage is full
- *     any other error                       | incomplete; no other is uploaded
+ *     any other error                       | it and all that follow are incomplete
  */
 export async function uploadAll(
   push: Push,
@@ -68,7 +68,7 @@ export async function uploadAll(
   for (const planned of plan) {
     // A file that several packages share is sent with the first of them.
     const each = withoutSent(planned, transfer);
-    if (planned.error) {
+    if (planned.error || outcome.fatal) {
       outcome.incomplete.set(each, undefined);
       continue;
     }
@@ -85,11 +85,12 @@ export async function uploadAll(
       if (hasCode(error, 'storage-full')) isFull = true;
       else if (!isOfPackage(error)) {
         outcome.fatal = error;
-        return outcome;
+        continue;
       }
       batch.addFailure(each.name, error);
     }
   }
+  if (outcome.fatal) return outcome;
   // Again: a server may have finished a part of a killed push meanwhile.
   if (!dryRun) await storage.removeDeadParts().catch(() => {});
   // Another push that took over may have changed what this one stored.
@@ -128,14 +129,13 @@ function bytesReporter({ context, transfer }: Push) {
 }
 
 function reportFile({ tell }: Context, file: PlannedFile, address: string): void {
-  const { name, size, note, action } = file;
-  if (action === 'skip') {
+  const { name, size, note } = file;
+  if (isSkipped(file)) {
     const why = note ?? `${address} has a different file with that name`;
     tell({ kind: 'warning', message: `${name}: skipped, ${why}`, isPart: true });
     return;
   }
-  const unchanged = note === undefined ? 'already there' : `already there (${note})`;
-  const done = action === 'unchanged' ? unchanged : `uploaded, ${describeBytes(size)}`;
+  const done = isSent(file) ? `uploaded, ${describeBytes(size)}` : 'already there';
   const message = `${name}: ${done}`;
   tell({ kind: 'success', message, elsewhere: message });
 }
