@@ -41,7 +41,8 @@ interface SuccessOptions extends Pick<Notice, 'hint' | 'details'> {
 type RunReport =
   /** Until `end`, a line says what is done now. @param isBrief if only where it can be redrawn */
   | { readonly kind: 'begin'; readonly isBrief?: boolean }
-  | { readonly kind: 'progress'; readonly text: string; readonly describe?: Describe }
+  /** @param text of a line; without one, only a spinner or a long wait shows it, by `describe` */
+  | { readonly kind: 'progress'; readonly text?: string | undefined; readonly describe?: Describe }
   | { readonly kind: 'end' }
   | (SuccessOptions & {
       readonly kind: 'success';
@@ -78,7 +79,7 @@ export class Console {
         this.startProgress(!report.isBrief);
         return;
       case 'progress':
-        this.#progress?.update(report.text, report.describe);
+        this.#progress?.update(report.text ?? '', report.describe);
         return;
       case 'end':
         return this.#progress?.stop();
@@ -125,6 +126,11 @@ export class Console {
       this.#partHint = hint;
       this.#failure({ ...failure, details, hint: news });
     }
+  }
+
+  /** The first hint of failed parts, on a terminal: it is to be shown once at the end. */
+  get hintForEnd(): string | undefined {
+    return this.marksParts ? this.#partHint : undefined;
   }
 
   /** True if parts are named in lines of their own that begin with a mark: on a terminal. */

@@ -164,11 +164,14 @@ function idOfUrl(url: unknown): SyncId | undefined {
   return isName ? undefined : identifier(parseId(segment));
 }
 
-/** Accepts a whole number, or a short word such as a UUID. */
 function identifier(value: unknown): SyncId | undefined {
   if (typeof value === 'number') return /^\d+$/.test(`${value}`) ? value : undefined;
-  if (typeof value !== 'string' || /^\.+$/.test(value)) return undefined;
-  return /^[\w.-]{1,100}$/.test(value) ? value : undefined;
+  return typeof value === 'string' && isSyncId(value) ? value : undefined;
+}
+
+/** Accepts digits or a short word such as a UUID, which can be typed: it is no option. */
+export function isSyncId(text: string): boolean {
+  return /^\w[\w.-]{0,99}$/.test(text);
 }
 
 function nonEmpty(value: unknown): string | undefined {

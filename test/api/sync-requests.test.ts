@@ -44,7 +44,9 @@ describe('a submitted sync', () => {
     [{ id: UUID }, UUID],
     [{ id: 1.5, ...linked(`${LINK}9007199254740993`) }, '419007199254740993'],
     [{ id: 0 }, 0],
-    ...rows(undefined, { id: '../../x' }, { id: '..' }, { id: -1 }, { id: 1.5 }, [{ id: 41 }]),
+    ...rows(undefined, { id: '../../x' }, { id: '..' }, { id: '-7f' }, { id: -1 }, { id: 1.5 }, [
+      { id: 41 },
+    ]),
     ...rows(undefined, null, { request: null, data: null, id: null, _links: null }, linked([])),
     ...rows(undefined, linked('http://host/v2/request/image_sync'), linked('http://127.0.0.1/')),
     ...rows(undefined, linked('http://host/v2/'), linked('/v2')),

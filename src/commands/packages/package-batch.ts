@@ -4,7 +4,6 @@ import path from 'node:path';
 import { argument } from '../../cli/declare.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
-import type { Facts } from '../../facts.ts';
 import { fileError, PROVIDE_FILE, requireNoFolder } from './package-errors.ts';
 
 export const FILES = argument('file', 'OVA files, or OVF files next to their disks', {
@@ -21,7 +20,6 @@ export class PackageBatch {
   readonly #context: Context;
   readonly #nameOf: (file: string) => string;
   readonly #failures = new Map<string, ImgctlError>();
-  #firstHint: Facts | undefined;
 
   /** @param nameOf how a file is named in the count [as given] */
   constructor(context: Context, files: readonly string[], nameOf = (file: string) => file) {
@@ -61,7 +59,6 @@ export class PackageBatch {
   addFailure(file: string, error: ImgctlError): void {
     this.#failures.set(this.#nameOf(file), error);
     const { code, message, details, facts: hint } = error;
-    this.#firstHint ??= hint;
     if (this.files.length === 1) return;
     this.#context.tell({ kind: 'failure', code, message, details, hint, isPart: true });
   }
@@ -97,13 +94,8 @@ export class PackageBatch {
     const error = first === undefined ? undefined : this.#failures.get(first);
     if (error === undefined || this.files.length === 1) return error;
     // On a terminal, a line with a mark has named each file.
-    const hasNames = this.#context.console.marksParts;
-    const message = hasNames ? this.#counted(counts) : this.summary(counts);
-    return new ImgctlError(error.code, message, { cause: error, facts: this.hintForEnd });
-  }
-
-  /** The first hint, if stderr is a terminal, which shows it once at the end. */
-  get hintForEnd(): Facts | undefined {
-    return this.#context.console.marksParts ? this.#firstHint : undefined;
+    const { marksParts, hintForEnd } = this.#context.console;
+    const message = marksParts ? this.#counted(counts) : this.summary(counts);
+    return new ImgctlError(error.code, message, { cause: error, facts: hintForEnd });
   }
 }

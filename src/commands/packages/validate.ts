@@ -103,8 +103,6 @@ async function* checkEach(
   const check = (file: string, resolved: string) =>
     checkFile(context, file, resolved, layout, maxHardware);
   let valid = 0;
-  /** What ended the checks, such as an interrupt: thrown after the rows so far are printed. */
-  let stopped: unknown;
   try {
     for await (const { rows, error } of batch.each(check)) {
       if (error === undefined) valid += 1;
@@ -116,13 +114,10 @@ async function* checkEach(
         if (!hasInvalid || !(thrown instanceof BrokenPipeError)) throw thrown;
       }
     }
-  } catch (thrown) {
-    if (thrown instanceof BrokenPipeError) throw thrown;
-    stopped = thrown;
   } finally {
     await context.tell({ kind: 'end' });
   }
-  return { error: stopped ?? batch.error({ valid }) };
+  return { error: batch.error({ valid }) };
 }
 
 /** Checks a package. Reports it if it is valid; if not, the batch reports the error. */

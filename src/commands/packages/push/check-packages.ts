@@ -70,10 +70,9 @@ async function uploadPackageOf(
   const regions = checks.map(({ file, start }) => {
     return { path: file.path, offset: file.offset, size: file.size, start };
   });
-  const distinct = new Map(files.map((each) => [each.path, each]));
   return {
     name: path.basename(file),
-    files: [...distinct.values()].map((each) => ({
+    files: files.map((each) => ({
       name: each.name,
       path: each.path,
       regions: regions.filter((region) => region.path === each.path),

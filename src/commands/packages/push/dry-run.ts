@@ -5,7 +5,7 @@ import type { Row } from '../../../output/columns.ts';
 import type { PlannedPackage } from '../../../upload/plan.ts';
 import { brokenPackages } from './broken.ts';
 import { needsSync, wasSent } from './needs-sync.ts';
-import type { Push } from './prepare.ts';
+import type { Push } from './task.ts';
 import type { UploadOutcome } from './upload.ts';
 
 /** @param outcome of uploads that sent nothing, but read and checked every file */

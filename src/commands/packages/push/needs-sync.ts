@@ -1,9 +1,8 @@
 // Which packages of a push were sent or skipped, and whether the others need a sync.
 
-import type { Context } from '../../../context.ts';
 import { isSent, isSkipped } from '../../../upload/actions.ts';
 import type { PlannedPackage } from '../../../upload/plan.ts';
-import type { Push } from './prepare.ts';
+import type { Push } from './task.ts';
 
 /** True if a file of the package was sent, or would be without --dry-run. */
 export function wasSent({ files }: PlannedPackage): boolean {
@@ -38,10 +37,4 @@ export function needsSync(
   if (!options.syncIfSent || packages.some(wasSent)) return true;
   const imageNames = before.map((image) => image.name);
   return !packages.every(({ name }) => imageNames.includes(name)) || !mark.isThere();
-}
-
-export function reportUnsynced({ tell }: Context, packages: readonly PlannedPackage[]): void {
-  const names = packages.filter(wasSent).map(({ name }) => name);
-  const message = `uploaded, but not synced: ${names.join(', ')}`;
-  if (names.length > 0) tell({ kind: 'failure', message });
 }

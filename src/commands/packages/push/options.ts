@@ -8,8 +8,8 @@ import type { Output } from '../../../output/output.ts';
 import { describeBytes } from '../../../words.ts';
 import { IMAGE_COLUMNS, SHOWN_FIELDS } from '../../images/options.ts';
 import { UPLOAD_OPTIONS } from '../../upload-storage.ts';
-import { STRICT_OPTION, SUBMITTED_COLUMNS } from '../sync/columns.ts';
 import { POLL_OPTIONS } from '../sync/follow.ts';
+import { STRICT_OPTION, SUBMITTED_COLUMNS } from '../sync/options.ts';
 import { submittedOutput } from '../sync/sync.ts';
 
 export const OPTIONS = [

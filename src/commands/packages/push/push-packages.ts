@@ -7,9 +7,8 @@ import { isSent, isSkipped } from '../../../upload/actions.ts';
 import type { PlannedPackage, UploadPackage } from '../../../upload/plan.ts';
 import { brokenPackages } from './broken.ts';
 import { dryRunResult } from './dry-run.ts';
-import { reportUnsynced } from './needs-sync.ts';
-import type { Push } from './prepare.ts';
-import { syncPushed } from './sync-pushed.ts';
+import { reportUnsynced, syncPushed } from './sync-pushed.ts';
+import type { Push } from './task.ts';
 import { planAll, type UploadOutcome, uploadAll } from './upload.ts';
 
 export async function pushPackages(
@@ -46,7 +45,7 @@ async function finish(push: Push, outcome: UploadOutcome): Promise<Result> {
   const afterwards = async () => {
     await synced.afterwards?.();
     const message = batch.summary(outcome.counts());
-    context.tell({ kind: 'failure', message, hint: batch.hintForEnd });
+    context.tell({ kind: 'failure', message, hint: context.console.hintForEnd });
   };
   return { ...synced, afterwards };
 }

@@ -22,8 +22,8 @@ import { openUploadStorage } from '../../upload-storage.ts';
 import { FILES, PackageBatch } from '../package-batch.ts';
 import { checkPackages, withoutRepeats } from './check-packages.ts';
 import { FIELDS, OPTIONS, outputOf } from './options.ts';
-import { preparePush } from './prepare.ts';
 import { pushPackages } from './push-packages.ts';
+import { preparePush } from './task.ts';
 
 export const push = command({
   name: 'push',

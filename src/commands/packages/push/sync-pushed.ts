@@ -2,15 +2,16 @@
 
 import type { SyncRequest } from '../../../api/sync-requests.ts';
 import type { Result } from '../../../cli/result.ts';
+import type { Context } from '../../../context.ts';
 import { errorReason, ImgctlError } from '../../../errors.ts';
 import type { Row } from '../../../output/columns.ts';
 import type { PlannedPackage } from '../../../upload/plan.ts';
 import { follow } from '../sync/follow.ts';
-import { describeProblems, failureOf, reportProblems } from '../sync/problems.ts';
+import { describeProblems, failureOf, hasErrorOf, reportProblems } from '../sync/problems.ts';
 import { submit, submittedResult, wasSubmitted } from '../sync/sync.ts';
 import { doubtsOf, imageChanges, judge, summaryOf } from './image-changes.ts';
-import { needsSync, reportUnsynced, wasSkipped, withoutSkipped } from './needs-sync.ts';
-import type { Push } from './prepare.ts';
+import { needsSync, wasSent, wasSkipped, withoutSkipped } from './needs-sync.ts';
+import type { Push } from './task.ts';
 
 type Packages = readonly PlannedPackage[];
 
@@ -56,6 +57,12 @@ async function submitUnchanged(push: Push, toSync: Packages) {
   }
 }
 
+export function reportUnsynced({ tell }: Context, packages: Packages): void {
+  const names = packages.filter(wasSent).map(({ name }) => name);
+  const message = `uploaded, but not synced: ${names.join(', ')}`;
+  if (names.length > 0) tell({ kind: 'failure', message });
+}
+
 /** @throws ImgctlError conflict: the storage has another file than this push compared or sent */
 async function requireUnchanged({ context, transfer }: Push, toSync: Packages): Promise<void> {
   const { findChanged } = await import('../../../upload/transfer.ts');
@@ -63,7 +70,7 @@ async function requireUnchanged({ context, transfer }: Push, toSync: Packages): 
   const { address } = transfer.storage;
   const describe = () => `looking at the files in ${address} before the sync`;
   tell({ kind: 'begin' });
-  tell({ kind: 'progress', text: '', describe });
+  tell({ kind: 'progress', describe });
   const changed = await findChanged(toSync, transfer).finally(() => tell({ kind: 'end' }));
   if (changed.length === 0) return;
   const message = `no sync was submitted: ${address} has changed: ${changed.join(', ')}`;
@@ -95,14 +102,22 @@ async function syncedResult(push: Push, complete: Packages, request: SyncRequest
   const { error, warnings } = judge(doubts, failure, strict);
   const afterwards = () => {
     for (const { message, hint } of warnings) context.tell({ kind: 'warning', message, hint });
-    if (error) return;
-    const problems = describeProblems(request);
-    const hasWarnings = problems !== undefined || warnings.length > 0;
-    const how = problems ? `sync ${request.id} succeeded with ${problems}: ` : '';
-    const message = `${how}${summaryOf(changes)}`;
-    context.tell({ kind: 'success', message, elsewhere: null, hasWarnings });
+    if (!error) reportSynced(context, request, summaryOf(changes), warnings.length > 0);
   };
   return { output, rows: imagesOf(toSync, after), afterwards, error };
+}
+
+/** Reports `2 images added`, or before it what the sync reported of other files. */
+function reportSynced(
+  { tell }: Context,
+  request: SyncRequest,
+  summary: string,
+  hasDoubts: boolean,
+): void {
+  const problems = describeProblems(request);
+  const how = problems ? `sync ${request.id} succeeded with ${problems}: ` : '';
+  const hasWarnings = problems !== undefined || hasDoubts;
+  tell({ kind: 'success', message: `${how}${summary}`, elsewhere: null, hasWarnings });
 }
 
 /** @param write if it fails, the next push submits a sync that is not needed */
@@ -135,7 +150,7 @@ async function listWhenDone(
   const { io, tell } = context;
   const { client } = await context.session();
   // An image that an error is about will not change.
-  const awaited = toSync.filter((each) => !failureOf(request, { files: fileNames([each]) }));
+  const awaited = toSync.filter((each) => !hasErrorOf(request, fileNames([each])));
   const isDone = (images: readonly Row[]) => {
     const changes = [...imageChanges(awaited, before, images).values()];
     return !changes.includes('missing') && !changes.includes('stale');
@@ -147,7 +162,7 @@ async function listWhenDone(
       const { images } = await client.listUserImages();
       if (isDone(images) || io.elapsed() - started >= MAX_DELAY) return images;
       const describe = () => 'waiting until the list of your images has changed';
-      tell({ kind: 'progress', text: '', describe });
+      tell({ kind: 'progress', describe });
       await io.sleep(PAUSE, io.signal);
     }
   } catch (error) {

@@ -6,7 +6,7 @@ import { isSent, isSkipped } from '../../../upload/actions.ts';
 import type { PlannedFile, PlannedPackage, UploadPackage } from '../../../upload/plan.ts';
 import { describeBytes, describeRate } from '../../../words.ts';
 import { wasSent, wasSkipped } from './needs-sync.ts';
-import type { Push } from './prepare.ts';
+import type { Push } from './task.ts';
 
 /** What became of the packages of a push. */
 export class UploadOutcome {
@@ -37,7 +37,7 @@ export async function planAll(
   tell({ kind: 'begin' });
   const planning = planPackages(packages, transfer, (name) => {
     const describe = () => `${name}: comparing with ${transfer.storage.address}`;
-    tell({ kind: 'progress', text: '', describe });
+    tell({ kind: 'progress', describe });
   });
   const plan = await planning.finally(() => tell({ kind: 'end' }));
   for (const { name, error } of plan) if (error) batch.addFailure(name, error);
@@ -124,7 +124,7 @@ function bytesReporter({ context, transfer }: Push) {
       if (bytes === size && !dryRun) return `${name}: ${stalled}`;
       return `${text} ${describeRate(bytes, size, io.elapsed() - first.at, first.bytes)}`;
     };
-    tell({ kind: 'progress', text: dryRun ? '' : text, describe });
+    tell({ kind: 'progress', text: dryRun ? undefined : text, describe });
   };
 }
 

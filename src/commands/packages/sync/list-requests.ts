@@ -6,8 +6,8 @@ import { hint, imgctl } from '../../../facts.ts';
 import { column } from '../../../output/columns.ts';
 import type { OutputOptions } from '../../../output/output.ts';
 import { formatTimestamp } from '../../../query/time-format.ts';
-import { AS_TIME, STATUS_COLUMNS } from './columns.ts';
 import { readHistory } from './history.ts';
+import { AS_TIME, STATUS_COLUMNS } from './options.ts';
 
 export const NO_REQUESTS = 'this profile has submitted no sync request from this machine';
 export const SUBMIT = hint`submit one with: ${imgctl('sync')}`;

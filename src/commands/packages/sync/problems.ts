@@ -56,10 +56,7 @@ export function reportProblems(
   const errors = byFile(request.errors, files);
   const warnings = byFile(request.warnings, files);
   const reportEach = (kind: 'warning' | 'failure', texts: readonly string[]) => {
-    for (const text of texts) {
-      const bare = text.replace(/^(error|warning) in /, '');
-      tell({ kind, message: `sync ${id}: ${bare}`, isPart: true });
-    }
+    for (const text of texts) tell({ kind, message: `sync ${id}: ${text}`, isPart: true });
   };
   const reportsAll = strict || !quiet;
   if (reportsAll) reportEach('warning', warnings.own);
@@ -87,6 +84,11 @@ export function describeProblems({ errors, warnings }: { errors?: unknown; warni
 export function describeState(state: unknown, _now: number, row: Row): unknown {
   const problems = describeProblems(row);
   return state === 'succeeded' && problems ? `${state} with ${problems}` : state;
+}
+
+/** True if an error names one of the files. */
+export function hasErrorOf({ errors }: SyncRequest, files: readonly string[]): boolean {
+  return byFile(errors, files).own.length > 0;
 }
 
 /** Divides texts into those that name one of the files, and the others. */

@@ -13,9 +13,9 @@ import { type Suggest, suggestRows } from '../../../cli/suggestions.ts';
 import type { Context } from '../../../context.ts';
 import { ImgctlError, tryOr } from '../../../errors.ts';
 import { hint, imgctl } from '../../../facts.ts';
-import { STATUS_COLUMNS, STATUS_LAYOUT, STRICT_OPTION, WAIT_OPTIONS } from './columns.ts';
 import { type HistoryEntry, readHistory, rememberRequest } from './history.ts';
 import { ERRORS, LIST_ONLY, listRequests, NO_REQUESTS, SUBMIT } from './list-requests.ts';
+import { STATUS_COLUMNS, STATUS_LAYOUT, STRICT_OPTION, WAIT_OPTIONS } from './options.ts';
 import { isRecent, LIST_REQUESTS, readRequest } from './read-request.ts';
 import { followedResult, requestResult } from './request-result.ts';
 
@@ -83,7 +83,8 @@ async function findRequest(context: Context, typedId: string | undefined) {
     if (last) return { id: last.id, age: ageOf(last, context) };
     throw new ImgctlError('not-found', NO_REQUESTS, { facts: hint`provide an id, or ${SUBMIT}` });
   }
-  if (!/^\w[\w.-]{0,99}$/.test(typedId)) {
+  const { isSyncId } = await import('../../../api/sync-requests.ts');
+  if (!isSyncId(typedId)) {
     const message = `invalid sync request id: ${typedId}`;
     throw new ImgctlError('usage', message, { facts: LIST_REQUESTS });
   }

@@ -20,6 +20,8 @@ import { stringify } from '../../../json.ts';
 import { column, namesOf } from '../../../output/columns.ts';
 import type { Output, OutputOptions } from '../../../output/output.ts';
 import { shorten } from '../../../words.ts';
+import { rememberRequest } from './history.ts';
+import { describeImages } from './image-names.ts';
 import {
   implyingWait,
   STATUS_COLUMNS,
@@ -27,9 +29,7 @@ import {
   STRICT_OPTION,
   SUBMITTED_COLUMNS,
   WAIT_OPTIONS,
-} from './columns.ts';
-import { rememberRequest } from './history.ts';
-import { describeImages } from './image-names.ts';
+} from './options.ts';
 import { followHint } from './read-request.ts';
 import { followedResult } from './request-result.ts';
 
