@@ -44,7 +44,8 @@ export class FirstPages {
     const page = await pageOrRefusal(requestPage(this.#client, pageQuery, 1, options));
     if (page instanceof ImgctlError) {
       this.#trace(`the service refused ${key || 'the list'}: ${page.message}`);
-      if (!isOutage(page)) this.#refusals.set(key, page);
+      // Without a filter and a sort, it is no refusal of either.
+      if (key !== '' && !isOutage(page)) this.#refusals.set(key, page);
     }
     return page;
   }
@@ -61,9 +62,9 @@ export class FirstPages {
   async #requestOfAll(perPage: number, earlier?: ImgctlError): Promise<ImagePage> {
     const sorted = await this.request({ sort: ID_ORDER, perPage }, earlier);
     if (!(sorted instanceof ImgctlError)) return sorted;
-    this.#sortsById = false;
     const unsorted = await this.request({ perPage }, sorted);
     if (unsorted instanceof ImgctlError) throw earlier ?? sorted;
+    this.#sortsById = false;
     return unsorted;
   }
 

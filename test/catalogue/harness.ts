@@ -45,7 +45,7 @@ export async function list(
 }
 
 /** What a request asks for: `2 name,eq,a` is page 2 of a filter by id,desc. */
-function asked({ url }: Pick<ScriptedRequest, 'url'>): string {
+export function asked({ url }: Pick<ScriptedRequest, 'url'>): string {
   const { page, per_page, filter, sort } = Object.fromEntries(url.searchParams);
   const order = sort === 'id,desc' ? [] : [`by ${sort}`];
   return [page, filter, ...order, ...(per_page === '1' ? ['top'] : [])].filter(Boolean).join(' ');

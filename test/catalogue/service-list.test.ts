@@ -16,7 +16,7 @@ import {
   type ScriptedRequest,
   STALL,
 } from '../support/scripted-server.ts';
-import { down, list, type Options, queryOf, upTo } from './harness.ts';
+import { asked, down, list, type Options, queryOf, upTo } from './harness.ts';
 
 const EVERYTHING = queryOf({});
 
@@ -43,6 +43,9 @@ const unfiltered =
 /** Serves so many images, unfiltered, with wrong fields in meta.pages. */
 const claiming = (count: number, fields: Partial<Pages> = {}) =>
   unfiltered(() => testImages(count), fields);
+
+/** A reading by page number of a list that is not sorted. */
+const UNSORTED = ['1 by undefined', '2 by undefined', '3 by undefined'];
 
 /** Refuses filters of ids. */
 const refusing =
@@ -243,16 +246,20 @@ describe('a list of the service', () => {
     expect(traces[0]).toMatch(/^the service refused id,desc: .*No sort/);
   });
 
-  it('sends a filter again in a run after an outage', async () => {
+  it.each([
+    ['all again in a run after an outage', 502, ['1 name,eq,a', '1', '1 id,lt,4', '1 id,lt,2']],
+    ['nothing again that was refused', 404, ['1 by undefined', ...UNSORTED, ...UNSORTED]],
+  ])('requests %s', async (_, status, again) => {
     const failing: Handler = (request, index) =>
-      index === 0 ? errorResponse(502, 'Down.') : catalogueOf(testImages(5))(request, index);
+      index < 3 ? errorResponse(status, 'No.') : catalogueOf(testImages(5))(request, index);
     const { client, server } = await connect(failing, { retries: 0 });
-    const service = serviceOf(client);
+    const service = serviceOf({ ...client, connections: 1 });
     const query = queryOf({ filters: ['name=a'] });
-    for (let count = 0; count < 2; count += 1) {
-      for await (const _ of listCatalogue(service, query, { perPage: 2 }));
-    }
-    expect(server.requests.filter(({ url }) => url.search.includes('name'))).toHaveLength(2);
+    const read = () => listCatalogue(service, query, { perPage: 2 }).next();
+    await expect(read()).rejects.toMatchObject({ status });
+    await read();
+    const first = ['1 name,eq,a', '1', '1 by undefined'];
+    expect(server.requests.map(asked)).toEqual([...first, ...again]);
   });
 
   it.each([
