@@ -19,8 +19,9 @@ interface ArrivedPart {
   readonly part: string;
   /** The name of its file. */
   readonly name: string;
-  /** The part as the server showed it. */
-  readonly sent: { readonly size: number; readonly tag: string };
+  readonly size: number;
+  /** The ETag that the server showed for the part. */
+  readonly tag: string;
 }
 
 /** What the responses to MOVE say. */
@@ -57,7 +58,7 @@ export async function publishPart(
   arrived: ArrivedPart,
   replace: boolean,
 ): Promise<Published> {
-  const { part, name, sent } = arrived;
+  const { part, name, size, tag } = arrived;
   const move = await movePart(dav, arrived, replace);
   if (move.kind === 'conflict' || move.kind === 'refused') return move;
   if (await findFile(dav, part)) {
@@ -70,7 +71,7 @@ export async function publishPart(
     await dav.clock.sleep(RIVAL_PAUSE, dav.clock.signal);
   const file = await findFile(dav, name);
   if (!file) throw arrivedWrong(name, 'it is gone');
-  const isOther = file.size !== sent.size || file.tag !== sent.tag;
+  const isOther = file.size !== size || file.tag !== tag;
   // The part may have been removed instead of moved.
   const mayBeOld = replace && move.kind !== 'moved' && file.tag === '';
   if (isOther || mayBeOld)

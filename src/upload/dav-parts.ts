@@ -1,4 +1,4 @@
-// The parts of uploads to WebDAV that may not have arrived as a whole, in memory and in a file.
+// The parts of uploads to WebDAV that may still be there, in memory and in a file.
 
 import fs from 'node:fs';
 import { tryOr } from '../errors.ts';
@@ -6,10 +6,11 @@ import { readOwnFile } from '../files/atomic-file.ts';
 import { isPart } from './part-names.ts';
 
 /**
- * A part is added before its upload begins, and leaves the list once all of it has arrived. The
- * others stay until the push ends, as the server may still be writing a part whose upload failed:
- * it is removed from the storage at once, and again at the end. The file tells the next push what
- * parts a killed one had, since nginx lists no hidden files.
+ * A part is added before its upload begins, and leaves the list once it has the name of its file,
+ * or arrived as a whole and was removed. The others stay until the push ends, as the server may
+ * still be writing a part whose upload failed: it is removed from the storage at once, and again at
+ * the end. The file tells the next push what parts a killed one had, since nginx lists no hidden
+ * files.
  */
 export class UnfinishedParts {
   readonly #names = new Set<string>();
@@ -30,7 +31,6 @@ export class UnfinishedParts {
     if (file) tryOr(() => fs.appendFileSync(file, `${part}\n`, { mode: 0o600 }), undefined);
   }
 
-  /** All of the part has arrived. */
   delete(part: string): void {
     this.#names.delete(part);
   }

@@ -102,13 +102,20 @@ async function uploadPart(dav: Dav, name: string, file: UploadSource, onProgress
     const request = { method: 'PUT', url: dav.folder, nextUrl, headers, body, idempotent: true };
     await sendChecked(dav, request);
     const part = parts.at(-1) ?? '';
-    const sent = await findFile(dav, part);
-    if (sent?.size !== file.size)
-      throw arrivedWrong(name, sent ? `${sent.size} of ${file.size} bytes` : 'it is gone');
-    unfinished.delete(part);
+    const arrived = await findFile(dav, part);
+    if (arrived?.size !== file.size)
+      throw arrivedWrong(name, arrived ? `${arrived.size} of ${file.size} bytes` : 'it is gone');
+    const { size, tag } = arrived;
     return {
-      publish: (replace: boolean) => publishPart(dav, { part, name, sent }, replace),
-      discard: () => removeFile(dav, part),
+      async publish(replace: boolean) {
+        const published = await publishPart(dav, { part, name, size, tag }, replace);
+        if (published.kind === 'visible') unfinished.delete(part);
+        return published;
+      },
+      async discard() {
+        await removeFile(dav, part);
+        unfinished.delete(part);
+      },
     };
   } catch (error) {
     // A server that is away would only delay the error; a later run removes the parts.

@@ -16,8 +16,8 @@ export async function readBack(
     const end = Math.min(start + PIECE, file.size);
     const rules = { headers: { range: `bytes=${start}-${end - 1}` }, asStored: true };
     const response = await get(rules).catch((error: unknown) => {
-      // The response was given up as too large.
-      if (error instanceof TransportError && error.code === 'bad-answer') return undefined;
+      // The response was given up.
+      if (error instanceof TransportError && error.facts?.kind === 'too-large') return undefined;
       throw error;
     });
     // A server without ranges sends the whole file each time.

@@ -26,7 +26,6 @@ export interface S3Request extends Partial<Omit<StorageRequest, 'url'>> {
 export interface S3
   extends Pick<StorageOptions, 'clock' | 'limit' | 'parallel' | 'partSize' | 'onWarning'> {
   readonly send: (request: S3Request) => Promise<HttpResponse>;
-  readonly host: string;
   readonly address: string;
   /** Empty, or ends with a slash. */
   readonly prefix: string;
@@ -75,7 +74,7 @@ const MARKERS = {
  * @param ends statuses that end the list, as if it had no more items
  */
 export async function* listItems(
-  s3: Pick<S3, 'send' | 'host'>,
+  s3: Pick<S3, 'send' | 'address'>,
   item: keyof typeof MARKERS,
   request: S3Request,
   ends: readonly number[] = [],
@@ -100,7 +99,7 @@ export async function* listItems(
     asked.add(text);
   }
   const facts = { kind: 'too-large', of: 'storage' } as const;
-  throw new ImgctlError('bad-answer', `${s3.host} sent an endless list`, { facts });
+  throw new ImgctlError('bad-answer', `${s3.address} sent an endless list`, { facts });
 }
 
 /** Returns the texts in an element by name. Encoded keys are as in forms: a plus is a space. */

@@ -53,7 +53,7 @@ export function s3Storage(url: URL, credentials: S3Credentials, options: Storage
     return requests.send({ method: 'GET', ...request, url: target });
   };
   const address = `bucket ${bucket} at ${host}`;
-  const s3: S3 = { ...options, send, host, address, prefix, found: { lacksConditions: false } };
+  const s3: S3 = { ...options, send, address, prefix, found: { lacksConditions: false } };
   return {
     address,
     async check() {
@@ -74,7 +74,9 @@ export function s3Storage(url: URL, credentials: S3Credentials, options: Storage
     look: async (name) => (await findObject(s3, name))?.fingerprint,
     put: (name, file, onProgress) => uploadParts(s3, name, file, onProgress),
     async remove(name) {
-      requireS3Success(await removeObject(s3, name));
+      const response = await removeObject(s3, name);
+      // Most storages answer 204 if there is none.
+      if (response.status !== 404) requireS3Success(response);
       await removeUploads(s3, name);
     },
     /** What killed runs left of a file is continued or removed when that file is sent. */

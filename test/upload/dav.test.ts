@@ -475,6 +475,19 @@ describe('push to WebDAV', () => {
   });
 });
 
+it.each<[string, ScriptedResponse, RegExp]>([
+  ['sends no HTTP', { raw: (socket) => socket.end('?') }, /did not send a valid HTTP response/],
+  [
+    'returns all of it each time',
+    { body: Buffer.alloc(17 * 2 ** 20) },
+    /the server does not return parts of files/,
+  ],
+])('push to WebDAV that compares a file says that the server %s', async (_what, answer, text) => {
+  const { push } = await pushTo(({ method }) => method === 'GET' && answer);
+  await push();
+  expect(await push()).toEqual(failed(1, text));
+});
+
 it('push to WebDAV reads in gzip why a file cannot be read back', async () => {
   const headers = { 'content-encoding': 'gzip' };
   const refusal = { status: 403, body: gzipSync('no readers'), headers };

@@ -120,6 +120,18 @@ it('push to WebDAV still knows a part that it could not remove, but no others', 
   expect(readFileSync(partsFile(), 'utf8')).toBe(`${part}\n`);
 });
 
+it('push to WebDAV removes at its end the part that it could not discard', async () => {
+  let folder = '';
+  const faults = ['DELETE /upload/*=403,first=1'];
+  const user = await storageUser('dav', faults, ({ method }) => {
+    if (method === 'PUT') writeFileSync(path.join(folder, 'web.ova'), 'other');
+  });
+  folder = user.folder;
+  const result = await user.imgctl(`push ${writeOva(user.work, 'web')} ${OPTIONS}`);
+  expect(result).toEqual(failed(1, 'already has a different web.ova'));
+  expect(user.stored()).toEqual(['web.ova']);
+});
+
 unixOnly('pipes need Unix').each([
   ['follows no link', (file: string, other: string) => symlinkSync(other, file)],
   ['waits for no pipe', (file: string) => execFileSync('mkfifo', [file])],

@@ -15,7 +15,7 @@ async function read(pageOf: (page: number) => string) {
     const times = { wireBytes: body.length, receivedAt: 0 };
     return { method: 'GET', url, endpoint: ENDPOINT, status: 200, headers: {}, body, ...times };
   };
-  const s3 = { host: 's3.example.com', send };
+  const s3 = { address: 's3.example.com', send };
   const items: string[] = [];
   const readAll = async () => {
     const request = { query: { uploads: '' } };
