@@ -479,7 +479,7 @@ it.each<['dav' | 's3', string[], number, RegExp]>([
   ['dav', ['PUT /upload/*=507', 'DELETE /upload/*=403'], 1, /^failed: .* is full \(507/],
   ['dav', ['PUT /upload/*=drop:10'], 3, /^failed: .* closed the connection/],
   ['s3', ['POST /s3/*=501'], 1, /^failed: .*: POST .*\(501/],
-  ['s3', ['PUT /s3/*=drop:0'], 3, /^failed: .* closed the connection/],
+  ['s3', ['PUT /s3/*=drop:0', 'DELETE /s3/*=404'], 3, /^failed: .* closed the connection/],
 ])('doctor --upload does on %s with %j what push does', async (kind, faults, exitCode, finding) => {
   let directory: string | undefined;
   const files: string[] = [];
