@@ -145,7 +145,7 @@ function openClient(options: ClientOptions, baseUrl: URL, clock: Clock): Client 
     writeLimit: async (known) => {
       limit = known;
     },
-    withTokenMutex: ({ request }) => request(NO_MUTEX, undefined),
+    withTokenMutex: ({ request }) => request(NO_MUTEX, { refusal: undefined, mayStore: true }),
   };
   const passwordSource = {
     origin: 'the option password',

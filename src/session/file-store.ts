@@ -131,7 +131,7 @@ export class FileStore implements TokenStore, MutexStore {
     return runUnderMutex(work, this);
   }
 
-  /** Calls no `reuse`: a process that stored a token releases the mutex at once. */
+  /** Does not call `hasToken`: a process that stored a token releases the mutex at once. */
   async acquire(): Promise<HeldMutex> {
     const mutex = await holdMutexIfPossible(this.limitFile, MUTEX_PATIENCE, this.#io);
     const assertHeld = mutex?.assertHeld;

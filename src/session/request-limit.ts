@@ -81,17 +81,17 @@ export class RequestLimit {
   /**
    * Sends a token request, and remembers how many are left:
    *
-   *     no limit is known                    it is sent
-   *     requests are left                    it is sent, and counted before
-   *     none is left until 12:00:00          it is not sent, unless `ignoreLimit` says so
-   *     none is left until 12:00:00.4, and   it is sent: that is another copy of the limit, or the
-   *     the run has waited for 12:00:00      clock was set back
+   *     no limit is known, or the run has      it is sent
+   *     waited for the end of the limit
+   *     requests are left                      it is sent, and counted before
+   *     none is left                           it is not sent, unless `ignoreLimit` says so
    *
    * @throws ImgctlError rate-limited: it was not sent
    */
   async send({ username, password, ignoreLimit }: LimitedRequest): Promise<IssuedToken> {
     const { store, io, client } = this.#options;
-    const limit = await this.#limitInForce();
+    const known = await store.readLimit(io.now());
+    const limit = known && !this.#hasWaitedFor(known) ? known : undefined;
     if (limit?.remaining === 0 && !ignoreLimit) {
       const { resetsAt } = limit;
       const facts = { kind: 'token-limit', resetsAt, wait: resetsAt - io.now() } as const;
@@ -116,11 +116,11 @@ export class RequestLimit {
     await store.writeLimit({ remaining, receivedAt: io.now(), resetsAt });
   }
 
-  /** Returns the known limit, unless this run has waited for its end. */
-  async #limitInForce(): Promise<RememberedLimit | undefined> {
-    const { store, io } = this.#options;
-    const limit = await store.readLimit(io.now());
-    const isOver = limit !== undefined && limit.resetsAt < this.#endWaitedFor + SAME_LIMIT;
-    return isOver ? undefined : limit;
+  /**
+   * A store may still show the limit: another copy of it, which ends 400 ms later, or the same one
+   * after the clock was set back.
+   */
+  #hasWaitedFor({ resetsAt }: RememberedLimit): boolean {
+    return resetsAt < this.#endWaitedFor + SAME_LIMIT;
   }
 }

@@ -7,18 +7,16 @@ import { builtin } from '../io.ts';
 export const SEALED = 'sealed:';
 const CIPHER = 'aes-256-gcm';
 /** 32 bytes. Node's decoder would skip characters that do not belong. */
-const HEX_KEY = /^[\da-f]{64}$/i;
 const BASE64_KEY = /^[\w+/-]{43}=?$/;
 const NONCE_LENGTH = 12;
 const TAG_LENGTH = 16;
 
 /**
- * Reads 32 bytes in hexadecimal or base64.
+ * Reads 32 bytes in base64.
  * @param origin the variable, for messages
  * @throws ImgctlError config
  */
 export function parseKey(text: string, origin: string): Buffer {
-  if (HEX_KEY.test(text)) return Buffer.from(text, 'hex');
   if (BASE64_KEY.test(text)) return Buffer.from(text, 'base64');
   const message = `${origin} is not a key of 32 bytes in base64`;
   throw new ImgctlError('config', message, { facts: 'create one with: openssl rand -base64 32' });

@@ -9,7 +9,8 @@
 //     file-store.ts       the store on this machine; token-files.ts names its files
 //     shared-store.ts     the store in Redis, with copies in files: account-keys.ts has its keys,
 //                         redis.ts the connection; sealing.ts encrypts tokens
-//     cached-token.ts     what is stored: a token and a limit; in refusal.ts a refused request
+//     cached-token.ts     a token and a limit, as they are stored
+//     refusal.ts          a refused request, as it is stored for those that wait to send the same
 
 import type { ClientEvent, TokenSource } from '../api/auth.ts';
 import type { Client } from '../api/client.ts';
@@ -17,6 +18,7 @@ import { readCertificates, requireBaseUrl, requireRedisAddress } from '../config
 import { TOKEN_VARIABLE } from '../config/definitions.ts';
 import type { Account, Settings } from '../config/settings.ts';
 import { withoutLineEnd } from '../config/values.ts';
+import { ImgctlError } from '../errors.ts';
 import type { Facts } from '../facts.ts';
 import type { Route } from '../http/proxies.ts';
 import type { Io } from '../io.ts';
@@ -29,7 +31,6 @@ import type { TokenStore } from './token-store.ts';
 import { fixedToken, Tokens } from './tokens.ts';
 
 export interface Session {
-  readonly baseUrl: string;
   readonly client: Client;
   readonly route: Route;
   readonly account: Account;
@@ -38,7 +39,7 @@ export interface Session {
   readonly files: FileStore;
   /** The shared store if the setting token-store names one, else the files. */
   readonly store: FileStore | SharedStore;
-  /** Closes the connections, once a renewal that is under way has ended. */
+  /** Ends a renewal that is under way, then closes the connections. */
   close(): Promise<void>;
 }
 
@@ -64,19 +65,23 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   // doctor, which gives its own tokens, prints only its findings.
   if (!options.tokens) warnOfIgnoredVariable(options, baseUrl);
   const givenTokens = options.tokens ?? tokenOfEnvironment(io);
+  const ended = new AbortController();
+  // A token request has the signal of the run: once it is sent, its token is worth storing.
+  const signal = AbortSignal.any([io.signal, ended.signal]);
+  const untilEnd = { ...options, io: { ...io, signal } };
   // Given tokens need no store: the shared one is not even contacted.
-  const shared = givenTokens ? undefined : await openSharedStore(options);
-  const files = shared?.files ?? filesOf(options);
+  const shared = givenTokens ? undefined : await openSharedStore(untilEnd);
+  const files = shared?.files ?? filesOf(untilEnd);
   const store = shared ?? files;
   // Each needs the other: the client to send a token, the tokens to request one.
-  const tokenSource = givenTokens ?? tokensOf(options, store, () => client);
+  const tokenSource = givenTokens ?? tokensOf(untilEnd, store, () => client);
   const { client, route } = await connect(options, baseUrl, tokenSource);
   const tokens = tokenSource instanceof Tokens ? tokenSource : undefined;
   const close = async () => {
-    await tokens?.settled();
+    await tokens?.close(() => ended.abort(new ImgctlError('interrupted', 'the command has ended')));
     await Promise.all([client.close(), shared?.keys.close()]);
   };
-  return { baseUrl: account.baseUrl, client, route, account, tokens, files, store, close };
+  return { client, route, account, tokens, files, store, close };
 }
 
 function tokensOf(

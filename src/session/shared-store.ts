@@ -24,11 +24,6 @@ const PATIENCE = 120_000;
 /** Milliseconds between two tries to take the mutex, on average. */
 const PAUSE = 300;
 
-/** That Redis did its work, which may have no result. */
-interface Done<Result> {
-  readonly result: Result;
-}
-
 /** After a failure of Redis it warns once, and uses the files for the rest of the run. */
 export class SharedStore implements TokenStore, MutexStore {
   readonly keys: AccountKeys;
@@ -58,7 +53,7 @@ export class SharedStore implements TokenStore, MutexStore {
   async read(refused?: ReadonlySet<string>): Promise<CachedToken | undefined> {
     const local = this.files.read(refused);
     if (local && !needsRenewal(local, this.#io.now())) return local;
-    const shared = (await this.#try(() => this.keys.readToken()))?.result;
+    const shared = await this.#tryRedis(() => this.keys.readToken(), nothing);
     if (shared === undefined || refused?.has(shared.token)) return local;
     await this.#writeCopy(shared);
     return shared;
@@ -66,18 +61,20 @@ export class SharedStore implements TokenStore, MutexStore {
 
   /** @throws ImgctlError failed: neither the store nor a file can take a token */
   async testWrite(): Promise<void> {
-    await this.#try(() => this.keys.rehearse());
-    if (this.#hasFailed) await this.files.testWrite();
+    await this.#tryRedis(
+      () => this.keys.rehearse(),
+      () => this.files.testWrite(),
+    );
   }
 
   async readLimit(now: number): Promise<RememberedLimit | undefined> {
-    const shared = (await this.#try(() => this.keys.readLimit(now)))?.result;
+    const shared = await this.#tryRedis(() => this.keys.readLimit(now), nothing);
     return shared && isInForce(shared, now) ? shared : this.files.readLimit(now);
   }
 
   async writeLimit(limit: RememberedLimit): Promise<void> {
-    const stored = await this.#try(() => this.keys.writeLimit(limit));
-    await this.files.writeLimit(limit, { isOptional: stored !== undefined });
+    await this.#tryRedis(() => this.keys.writeLimit(limit), nothing);
+    await this.files.writeLimit(limit, { isOptional: !this.#hasFailed });
   }
 
   /**
@@ -88,20 +85,31 @@ export class SharedStore implements TokenStore, MutexStore {
    *     while a token, a limit or a refusal is written, or        it goes on, with the files for
    *     a token or a limit is read                                these
    */
-  async withTokenMutex<Result>(work: TokenWork<Result>): Promise<Result> {
-    const shared = await this.#try(() => runUnderMutex(work, this));
-    return shared ? shared.result : this.files.withTokenMutex(work);
+  withTokenMutex<Result>(work: TokenWork<Result>): Promise<Result> {
+    return this.#tryRedis(
+      () => runUnderMutex(work, this),
+      () => this.files.withTokenMutex(work),
+    );
   }
 
   readRefusal(): Promise<Refusal | undefined> {
     return this.keys.readRefusal();
   }
 
-  /** Calls `reuse` during the wait, so that a fleet need not take the mutex one by one. */
-  async acquire<Result>(reuse: () => Promise<Result | undefined>) {
+  /** Calls `hasToken` during the wait, so that a fleet need not take the mutex one by one. */
+  async acquire(hasToken: () => Promise<boolean>): Promise<HeldMutex | undefined> {
+    const io = this.#io;
     const owner = builtin('node:crypto').randomUUID();
-    const found = await this.#takeMutex(owner, reuse);
-    return found === undefined ? this.#hold(owner) : { found };
+    const latest = io.elapsed() + PATIENCE;
+    while (!(await this.keys.takeMutex(owner))) {
+      if (io.elapsed() > latest) {
+        const message = `another imgctl has been requesting a token for ${PATIENCE / 1000} s`;
+        throw new ImgctlError('locked', message, { facts: 'try again later' });
+      }
+      await io.sleep(PAUSE * (0.5 + io.random()), io.signal);
+      if (await hasToken()) return undefined;
+    }
+    return this.#hold(owner);
   }
 
   #hold(owner: string): HeldMutex {
@@ -119,22 +127,6 @@ export class SharedStore implements TokenStore, MutexStore {
     };
   }
 
-  /** Returns undefined with the mutex, or what `reuse` found during the wait. */
-  async #takeMutex<Result>(owner: string, reuse: () => Promise<Result | undefined>) {
-    const io = this.#io;
-    const latest = io.elapsed() + PATIENCE;
-    while (!(await this.keys.takeMutex(owner))) {
-      if (io.elapsed() > latest) {
-        const message = `another imgctl has been requesting a token for ${PATIENCE / 1000} s`;
-        throw new ImgctlError('locked', message, { facts: 'try again later' });
-      }
-      await io.sleep(PAUSE * (0.5 + io.random()), io.signal);
-      const found = await reuse();
-      if (found !== undefined) return found;
-    }
-    return undefined;
-  }
-
   async #assertHeld(owner: string): Promise<void> {
     if (await this.keys.renewMutex(owner)) return;
     const message = 'another imgctl took the lock of the token store';
@@ -142,38 +134,52 @@ export class SharedStore implements TokenStore, MutexStore {
   }
 
   async #writeToken(token: CachedToken, owner: string): Promise<boolean> {
-    const stored = await this.#try(() => this.keys.writeToken(token, owner));
-    if (stored === undefined) await this.files.write(token);
-    else if (stored.result) await this.#writeCopy(token);
-    return stored?.result ?? true;
+    const isStored = await this.#tryRedis(
+      () => this.keys.writeToken(token, owner),
+      () => this.files.write(token).then(() => true),
+    );
+    if (isStored && !this.#hasFailed) await this.#writeCopy(token);
+    return isStored;
   }
 
   async #writeRefusal(refusal: Refusal): Promise<void> {
-    await this.#try(() => this.keys.writeRefusal(refusal));
+    await this.#tryRedis(() => this.keys.writeRefusal(refusal), nothing);
     await this.files.writeRefusal(refusal);
   }
 
   /** Copies a shared token to this machine, unless a logout meanwhile deleted it in both places. */
   async #writeCopy(token: CachedToken): Promise<void> {
     await this.files.write(token, { isOptional: true });
-    const shared = await this.#try(() => this.keys.readToken());
-    if (shared && shared.result?.token !== token.token) this.files.remove();
+    const shared = await this.#tryRedis(
+      () => this.keys.readToken(),
+      async () => token,
+    );
+    if (shared?.token !== token.token) this.files.remove();
   }
 
-  /** Returns undefined if the store fails, or has failed before. */
-  async #try<Result>(work: () => Promise<Result>): Promise<Done<Result> | undefined> {
-    if (this.#hasFailed) return undefined;
-    try {
-      return { result: await work() };
-    } catch (error) {
-      if (!(error instanceof SharedStoreError)) throw error;
-      // Work may contain work, of which the inner one has warned.
-      if (!this.#hasFailed) {
-        const message = `cannot use the token store ${this.location}: ${error.message}`;
-        this.#warn(message, { kind: 'store-failed' });
+  /** Returns the result of `work`, or of `instead` if Redis fails now or has failed before. */
+  async #tryRedis<Result>(
+    work: () => Promise<Result>,
+    instead: () => Promise<Result>,
+  ): Promise<Result> {
+    if (!this.#hasFailed) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof SharedStoreError)) throw error;
+        this.#giveUp(error);
       }
-      this.#hasFailed = true;
-      return undefined;
     }
+    return instead();
+  }
+
+  /** Warns once. What to do about the error, doctor shows. */
+  #giveUp({ message }: SharedStoreError): void {
+    if (this.#hasFailed) return;
+    this.#hasFailed = true;
+    const warning = `cannot use the token store ${this.location}: ${message}`;
+    this.#warn(warning, { kind: 'store-failed' });
   }
 }
+
+async function nothing(): Promise<undefined> {}

@@ -62,7 +62,7 @@ function removalErrors(file: string, act: () => void): ImgctlError[] {
   } catch (cause) {
     if (isMissing(cause)) return [];
     const message = `cannot remove ${file}: ${errorReason(cause)}`;
-    const advice = 'remove it by hand: it holds an access token';
+    const advice = 'remove it by hand: it may hold an access token';
     return [new ImgctlError('config', message, { facts: advice, cause })];
   }
 }

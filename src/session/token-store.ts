@@ -23,8 +23,15 @@ export interface TokenStore {
 export interface TokenWork<Result> {
   /** Returns what makes the request unnecessary, such as the token of another process. */
   reuse(): Promise<Result | undefined>;
-  /** @param refusal of a request that was refused while this process waited for the mutex */
-  request(mutex: HeldMutex, refusal: Refusal | undefined): Promise<Result>;
+  request(mutex: HeldMutex, meanwhile: Meanwhile): Promise<Result>;
+}
+
+/** What other processes did while this one waited for the mutex. */
+export interface Meanwhile {
+  /** The service refused the request of one of them. */
+  readonly refusal: Refusal | undefined;
+  /** False if one of them took the mutex from this process: it may have logged out. */
+  readonly mayStore: boolean;
 }
 
 /** The mutex of token requests, while this process holds it. */
@@ -38,15 +45,13 @@ export interface HeldMutex {
   release(): Promise<void>;
 }
 
-/** What `reuse` found during the wait for the mutex, which is not held. */
-interface Found<Result> {
-  readonly found: Result;
-}
-
 /** A store with a mutex. */
 export interface MutexStore {
-  /** Waits for the mutex; a store may call `reuse` meanwhile. @throws ImgctlError locked */
-  acquire<Result>(reuse: () => Promise<Result | undefined>): Promise<HeldMutex | Found<Result>>;
+  /**
+   * Waits for the mutex; a store may call `hasToken` meanwhile, and return undefined once it has.
+   * @throws ImgctlError locked
+   */
+  acquire(hasToken: () => Promise<boolean>): Promise<HeldMutex | undefined>;
   /** Returns the last refusal that is stored. */
   readRefusal(): Promise<Refusal | undefined> | Refusal | undefined;
 }
@@ -68,30 +73,31 @@ export async function runUnderMutex<Result>(
 ): Promise<Result> {
   const earlier = await store.readRefusal();
   try {
-    return await runOnce(work, store, earlier);
+    return await runOnce(work, store, { earlier, mayStore: true });
   } catch (error) {
     if (!(error instanceof MutexLostError)) throw error;
-    const request: typeof work.request = (mutex, refusal) =>
-      work.request({ ...mutex, writeToken: async () => false }, refusal);
-    return runOnce({ ...work, request }, store, earlier);
+    return runOnce(work, store, { earlier, mayStore: false });
   }
 }
 
 async function runOnce<Result>(
   { reuse, request }: TokenWork<Result>,
   store: MutexStore,
-  earlier: Refusal | undefined,
+  { earlier, mayStore }: { readonly earlier: Refusal | undefined; readonly mayStore: boolean },
 ): Promise<Result> {
-  const acquired = await store.acquire(reuse);
-  if ('found' in acquired) return acquired.found;
-  try {
-    const found = await reuse();
-    if (found !== undefined) return found;
-    const last = await store.readRefusal();
-    const isNew = last?.id !== earlier?.id;
-    return await request(acquired, isNew ? last : undefined);
-  } finally {
-    await acquired.release();
+  for (;;) {
+    const mutex = await store.acquire(async () => (await reuse()) !== undefined);
+    try {
+      const found = await reuse();
+      if (found !== undefined) return found;
+      // The token that made the wait end is gone.
+      if (mutex === undefined) continue;
+      const last = await store.readRefusal();
+      const isNew = last?.id !== earlier?.id;
+      return await request(mutex, { refusal: isNew ? last : undefined, mayStore });
+    } finally {
+      await mutex?.release();
+    }
   }
 }
 

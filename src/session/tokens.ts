@@ -10,19 +10,19 @@
 //     runUnderMutex     token-store.ts      holds the mutex of the store; looks for the token or
 //                                           the refusal of another process; starts again if that
 //                                           took the mutex
-//     #request          tokens.ts           reads the password; stores the token or the refusal
+//     #request          tokens.ts           reads the password
+//     #send             tokens.ts           stores the token or the refusal
 //     send              request-limit.ts    counts the request; sends none above the limit
 //     requestToken      src/api             sends the request
 
 import type { TokenSource } from '../api/auth.ts';
 import { type IssuedToken, isToken } from '../api/token-request.ts';
 import { hasCode, ImgctlError } from '../errors.ts';
-import type { Facts } from '../facts.ts';
 import type { PasswordSource } from '../secrets/passwords.ts';
 import { type CachedToken, needsRenewal, tokenState } from './cached-token.ts';
-import { isRefused, type Refusal, refusalError, refusalOf } from './refusal.ts';
+import { isRefused, refusalError, refusalOf } from './refusal.ts';
 import { type LimitOptions, RequestLimit } from './request-limit.ts';
-import type { HeldMutex } from './token-store.ts';
+import type { HeldMutex, Meanwhile } from './token-store.ts';
 
 /**
  * Returns a source of one token, neither cached nor renewed.
@@ -47,29 +47,21 @@ interface TokensOptions extends LimitOptions {
   readonly baseUrl: string;
 }
 
-interface LoginOptions {
-  readonly password: string;
-  /** Of the error if the service refuses the password. */
-  readonly factsIfRefused?: Facts | undefined;
-  /** True to send the request even if the remembered limit is reached. */
-  readonly ignoreLimit?: boolean | undefined;
-}
-
 /** What a token is requested with. */
 interface Credentials {
   readonly username: string;
   readonly passwordSource: Pick<PasswordSource, 'read' | 'factsIfRefused'>;
   /** True to send the request even if the remembered limit is reached. */
-  readonly ignoreLimit: boolean;
+  readonly ignoreLimit?: boolean | undefined;
 }
 
 interface RequestResult {
   readonly issued: IssuedToken;
   /**
-   * The token that all processes use from now on: the issued one, that of a process that took the
-   * mutex, or none after a logout.
+   * The token that the store has afterwards: the issued one, that of a process that took the mutex,
+   * or none after a logout.
    */
-  readonly shared: CachedToken | undefined;
+  readonly current: CachedToken | undefined;
 }
 
 /** Errors of a token request that may soon be over. */
@@ -92,6 +84,8 @@ export class Tokens implements TokenSource {
   /** A token that could not be renewed in time: there is no second try. */
   #unrenewed: string | undefined;
   #renewal: Promise<string> | undefined;
+  /** From the first byte of a token request until its token is stored. */
+  #sending: Promise<RequestResult> | undefined;
 
   constructor(options: TokensOptions) {
     this.#options = options;
@@ -106,8 +100,8 @@ export class Tokens implements TokenSource {
    *     it has expired or soon will, and            that token
    *     there is no password
    *     the same with a password                    a new one
-   *     a new one is prevented by limit, network    that token from now on, also once it expires;
-   *     or proxy                                    if it has expired already, the error
+   *     a new one is prevented by limit, network,   that token from now on, also once it expires;
+   *     proxy or a server error                     if it has expired already, the error
    */
   async current(): Promise<string> {
     const { io } = this.#options;
@@ -161,26 +155,27 @@ export class Tokens implements TokenSource {
   }
 
   /** Requests a token, also if there is a valid one. */
-  async login({
-    password,
-    factsIfRefused = { kind: 'password-refused' },
-    ignoreLimit = false,
-  }: LoginOptions): Promise<IssuedToken> {
+  async login(given: Omit<Credentials, 'username'>): Promise<IssuedToken> {
     const { username } = this.#options;
     if (username === undefined) throw this.#notLoggedIn();
-    const passwordSource = { read: async () => password, factsIfRefused };
-    const credentials = { username, passwordSource, ignoreLimit };
-    const { issued, shared } = await this.#limit.withPatience({
+    const { issued, current } = await this.#limit.withPatience({
       // No token of another process replaces the one that the login asks for.
       reuse: async () => undefined,
-      request: (mutex, refusal) => this.#request(credentials, mutex, refusal),
+      request: (mutex, meanwhile) => this.#request({ ...given, username }, mutex, meanwhile),
     });
-    if (shared === undefined) throw loggedOut();
-    this.#inUse = shared;
+    if (current === undefined) throw loggedOut();
+    this.#inUse = current;
+    // Even if another process has replaced it: the login shows the limit of its own request.
     return issued;
   }
 
-  async settled(): Promise<void> {
+  /**
+   * Ends a renewal, but stores the token of a request that was sent.
+   * @param stopWaiting aborts the signal of the options, the store and the password source
+   */
+  async close(stopWaiting: () => void): Promise<void> {
+    await this.#sending?.catch(() => {});
+    stopWaiting();
     await this.#renewal?.catch(() => {});
   }
 
@@ -188,7 +183,7 @@ export class Tokens implements TokenSource {
   get #credentials(): Credentials | undefined {
     const { username, passwordSource } = this.#options;
     if (username === undefined || passwordSource === undefined) return undefined;
-    return { username, passwordSource, ignoreLimit: false };
+    return { username, passwordSource };
   }
 
   /** Joins a renewal that is under way. */
@@ -204,10 +199,10 @@ export class Tokens implements TokenSource {
     if (credentials === undefined) throw this.#notLoggedIn();
     this.#inUse = await this.#limit.withPatience({
       reuse: () => this.#readUsable(),
-      request: async (mutex, refusal) => {
-        const { issued, shared } = await this.#request(credentials, mutex, refusal);
+      request: async (mutex, meanwhile) => {
+        const { issued, current } = await this.#request(credentials, mutex, meanwhile);
         // After a logout, only this run goes on using its token.
-        return shared ?? issued;
+        return current ?? issued;
       },
     });
     return this.#inUse.token;
@@ -221,33 +216,46 @@ export class Tokens implements TokenSource {
   }
 
   /**
-   * Sends a token request under the mutex, and stores its token or its refusal.
+   * Requests a token under the mutex.
    * @throws ImgctlError rate-limited: no request is left, so none was sent
    */
   async #request(
-    { username, passwordSource, ignoreLimit }: Credentials,
+    credentials: Credentials,
     mutex: HeldMutex,
-    refusalOfOther: Refusal | undefined,
+    meanwhile: Meanwhile,
   ): Promise<RequestResult> {
-    const { factsIfRefused } = passwordSource;
+    const { passwordSource } = credentials;
     const password = await passwordSource.read();
     // A command may have taken long to print the password.
     await mutex.assertHeld();
-    if (refusalOfOther && isRefused(password, refusalOfOther)) {
-      throw refusalError(refusalOfOther, factsIfRefused);
+    const { refusal, mayStore } = meanwhile;
+    if (refusal && isRefused(password, refusal)) {
+      throw refusalError(refusal, passwordSource.factsIfRefused);
     }
+    this.#options.io.signal.throwIfAborted();
+    this.#sending = this.#send(credentials, password, mutex, mayStore);
+    return this.#sending;
+  }
+
+  /** Sends a token request, and stores its token or its refusal. */
+  async #send(
+    { username, passwordSource, ignoreLimit = false }: Credentials,
+    password: string,
+    mutex: HeldMutex,
+    mayStore: boolean,
+  ): Promise<RequestResult> {
     const request = { username, password, ignoreLimit };
     const issued = await this.#limit.send(request).catch(async (error: unknown) => {
       const refusal = refusalOf(error, password);
       if (refusal === undefined) throw error;
       // The processes that wait for this one would send the same password.
       await mutex.writeRefusal(refusal);
-      throw refusalError(refusal, factsIfRefused);
+      throw refusalError(refusal, passwordSource.factsIfRefused);
     });
     this.#issuedHere.add(issued.token);
-    const isStored = await mutex.writeToken(issued);
+    const isStored = mayStore && (await mutex.writeToken(issued));
     // The service may know only the newest token of a user, which another process has stored.
-    return { issued, shared: isStored ? issued : await this.#readUsable() };
+    return { issued, current: isStored ? issued : await this.#readUsable() };
   }
 
   #notLoggedIn(): ImgctlError {

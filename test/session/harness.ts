@@ -10,6 +10,11 @@ import { requestsTo } from '../support/scripted-server.ts';
 
 type SessionOptions = [env?: FakeIoOptions['env'], io?: Io, stored?: Record<string, string>];
 
+/** What a login as demo is given. */
+export const DEMO = {
+  passwordSource: { read: async () => 'demo', factsIfRefused: { kind: 'password-refused' } },
+} as const;
+
 /** A service, a directory for its users, and sessions in it. */
 export async function startService(options: ServeOptions = {}) {
   const directory = temporaryDirectory();

@@ -1,11 +1,10 @@
 // Tokens while the world moves: other processes, machines and logouts between two steps of a token request.
 
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { forgetTokens } from '../../src/session/token-files.ts';
-import type { HeldMutex } from '../../src/session/token-store.ts';
 import { fakeIo, temporaryDirectory } from '../support/io.ts';
 import { NO_REDIS, sharedRedis } from '../support/redis.ts';
 import {
@@ -16,7 +15,7 @@ import {
   scriptedServer,
   tokenResponse,
 } from '../support/scripted-server.ts';
-import { type SessionUnderTest, sessionWith } from './harness.ts';
+import { DEMO, type SessionUnderTest, sessionWith } from './harness.ts';
 
 const TOKEN = 'POST /auth/request-token';
 const PASSWORD = { IMGCTL_PASSWORD: 'demo' };
@@ -50,16 +49,15 @@ async function sessionDuring(
   return { directory, server, session };
 }
 
-/** Stores a token whose request began before the world moved. */
-function storeAfter({ store }: SessionUnderTest, move: () => unknown): Promise<boolean> {
+/** Logs in with a password during whose first reading the world moves. */
+function logInAfter({ tokens }: SessionUnderTest, move: () => unknown) {
   let isFirst = true;
-  const request = async (mutex: HeldMutex) => {
+  const read = async () => {
     if (isFirst) await move();
     isFirst = false;
-    await mutex.assertHeld();
-    return mutex.writeToken(token('T'));
+    return 'demo';
   };
-  return store.withTokenMutex({ reuse: async () => undefined, request });
+  return tokens?.login({ passwordSource: { ...DEMO.passwordSource, read } });
 }
 
 /** What another process does that takes over the mutex of one that was stopped. */
@@ -97,9 +95,22 @@ describe('a token request', () => {
   });
 
   it('stores no token after a logout while its password is read', async () => {
-    const { session, directory } = await sessionDuring(() => {}, accepting([]));
-    await expect(storeAfter(session, () => forgetTokens(directory))).resolves.toBe(false);
+    const { session, directory } = await sessionDuring(() => {}, accepting(['T']));
+    const login = logInAfter(session, () => forgetTokens(directory));
+    await expect(login).rejects.toThrow('another imgctl logged out during this login');
     expect(session.files.read()).toBeUndefined();
+  });
+
+  it('stores its token although the session is closed meanwhile', async () => {
+    let closed: Promise<void> | undefined;
+    const close = (session: SessionUnderTest) => {
+      closed = session.close();
+    };
+    const { session } = await sessionDuring(close, accepting(['T']));
+    expect(await session.tokens?.current()).toBe('T');
+    await closed;
+    expect(session.files.read()?.token).toBe('T');
+    expect(existsSync(`${session.files.limitFile}.lock`)).toBe(false);
   });
 
   it('of a login fails after a logout', async () => {
@@ -107,7 +118,7 @@ describe('a token request', () => {
       forgetTokens(directory, account);
     const { session } = await sessionDuring(logOut, accepting(['T']));
     const message = 'another imgctl logged out during this login';
-    await expect(session.tokens?.login({ password: 'demo' })).rejects.toMatchObject({
+    await expect(session.tokens?.login(DEMO)).rejects.toMatchObject({
       code: 'failed',
       message,
     });
@@ -237,9 +248,10 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
   it('gets no token if a logout deleted the lock while the password was read', async () => {
     const redis = await freshRedis();
     const env = { ...redis.env, ...PASSWORD };
-    const session = await sessionWith('http://127.0.0.1:1', temporaryDirectory(), env);
+    const { baseUrl } = await scriptedServer(accepting(['T']));
+    const session = await sessionWith(baseUrl, temporaryDirectory(), env);
     const logOut = () => 'keys' in session.store && session.store.keys.forgetToken();
-    await expect(storeAfter(session, logOut)).resolves.toBe(false);
+    await expect(logInAfter(session, logOut)).rejects.toThrow('another imgctl logged out');
     expect([redis.cli('keys', '*token'), session.files.read()]).toEqual(['', undefined]);
   });
 

@@ -12,7 +12,7 @@ import { thrownBy } from '../support/errors.ts';
 import { type FakeIo, type FakeIoOptions, fakeIo, temporaryDirectory } from '../support/io.ts';
 import { NO_REDIS, sharedRedis, startRedis } from '../support/redis.ts';
 import { listen } from '../support/sockets.ts';
-import { type SessionUnderTest, sessionWith, startService } from './harness.ts';
+import { DEMO, type SessionUnderTest, sessionWith, startService } from './harness.ts';
 
 const freshRedis = sharedRedis();
 
@@ -169,7 +169,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
   it('shares what is known of the limit', async () => {
     const redis = await freshRedis();
     const { open, tokenRequests } = await fleet(redis.env, { tokenLimit: 2 });
-    const login = async () => (await open()).tokens?.login({ password: 'demo' });
+    const login = async () => (await open()).tokens?.login(DEMO);
     await login();
     await login();
     await expect(login()).rejects.toThrow('token request limit reached');
@@ -194,7 +194,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     await storeToken(await open(other), other);
     expect(redis.cli('get', rest.token)).toBe(before);
     const session = await use(open(other));
-    await session.tokens?.login({ password: 'demo' });
+    await session.tokens?.login(DEMO);
     expect(session.warnings).toEqual([`${rest.unusable}${reason}`]);
     expect(redis.cli('get', rest.token)).toBe(before);
     expect({ tokenRequests: rest.tokenRequests(), read: session.files.read() }).toEqual({
@@ -370,12 +370,12 @@ it('a sealed text is opened with the same key and name only, and unless it was c
   fc.assert(property);
 });
 
-it('a key is 32 bytes in base64 or hexadecimal', () => {
-  for (const encoding of ['hex', 'base64', 'base64url'] as const) {
+it('a key is 32 bytes in base64', () => {
+  for (const encoding of ['base64', 'base64url'] as const) {
     expect(parseKey(SEAL.toString(encoding), 'KEY')).toEqual(SEAL);
   }
   const spaced = [...SEAL.toString('base64')].join(' ');
-  for (const key of ['secret', SEAL.subarray(1).toString('base64'), 'ab'.repeat(31), spaced]) {
+  for (const key of ['secret', SEAL.subarray(1).toString('base64'), SEAL.toString('hex'), spaced]) {
     const { message } = thrownBy(() => parseKey(key, 'KEY'));
     expect(message).toBe('KEY is not a key of 32 bytes in base64');
   }

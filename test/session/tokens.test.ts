@@ -5,15 +5,16 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ImgctlError } from '../../src/errors.ts';
 import { advice } from '../../src/facts.ts';
-import type { Io } from '../../src/io.ts';
 import type { CachedToken } from '../../src/session/cached-token.ts';
 import type { HeldMutex, TokenStore, TokenWork } from '../../src/session/token-store.ts';
 import { fixedToken, Tokens } from '../../src/session/tokens.ts';
-import { CLOCK_CHANGES, fakeIo, temporaryDirectory } from '../support/io.ts';
+import { CLOCK_CHANGES, type FakeIo, fakeIo, temporaryDirectory } from '../support/io.ts';
 import { scriptedServer, tokenResponse } from '../support/scripted-server.ts';
-import { sessionWith, startService } from './harness.ts';
+import { DEMO, sessionWith, startService } from './harness.ts';
 
 const DAY = 86_400_000;
+
+const WRONG = { passwordSource: { ...DEMO.passwordSource, read: async () => 'wrong' } };
 
 describe('a command that needs a token', () => {
   it('requests one that the next command uses, until it expires', async () => {
@@ -49,7 +50,7 @@ describe('a command that needs a token', () => {
   ])('does not renew a token that %s', async (_, options, env) => {
     const { emulator, tokenRequests, open } = await startService(options);
     const session = await open(env);
-    if (env) await session.tokens?.login({ password: 'demo' });
+    if (env) await session.tokens?.login(DEMO);
     emulator.expireTokens();
     await expect(session.client.serviceRoot()).rejects.toMatchObject({
       code: 'token-refused',
@@ -73,15 +74,6 @@ describe('a command that needs a token', () => {
     expect(requests().slice(before)).toEqual(['GET /v2', 'POST /auth/request-token', 'GET /v2']);
   });
 
-  it('finishes a renewal before it closes, and stores the token', async () => {
-    const { open } = await startService();
-    const { tokens, files, close } = await open();
-    const renewal = tokens?.renew((await tokens?.current()) ?? '', true);
-    await close();
-    expect(files.read()?.token).toBe(await renewal);
-    expect(existsSync(`${files.limitFile}.lock`)).toBe(false);
-  });
-
   it('does not run the password command without a user name', async () => {
     const { requests, open } = await startService();
     const asked = path.join(temporaryDirectory(), 'asked');
@@ -90,7 +82,7 @@ describe('a command that needs a token', () => {
     const facts = { kind: 'username-needed' };
     const refusal = { code: 'not-logged-in', message: 'no user name is set', facts };
     await expect(client.serviceRoot()).rejects.toMatchObject(refusal);
-    await expect(tokens?.login({ password: 'demo' })).rejects.toMatchObject(refusal);
+    await expect(tokens?.login(DEMO)).rejects.toMatchObject(refusal);
     expect(await tokens?.renew('refused', true)).toBeUndefined();
     expect([existsSync(asked), requests()]).toEqual([false, []]);
   });
@@ -125,11 +117,9 @@ it('a token request gets a hint to the source of its password, if the service re
   const session = await open({}, fakeIo({ env: { IMGCTL_PASSWORD: 'wrong' } }));
   const kind = 'password-refused';
   const variable = { kind, origin: 'IMGCTL_PASSWORD', username: 'demo' };
-  const there = advice('look there');
   for (const [request, facts] of [
     [() => session.client.serviceRoot(), variable],
-    [() => session.tokens?.login({ password: 'wrong', factsIfRefused: there }), there],
-    [() => session.tokens?.login({ password: 'wrong' }), { kind }],
+    [() => session.tokens?.login(WRONG), { kind }],
   ] as const) {
     const refusal = { code: 'wrong-credentials', status: 401, facts };
     await expect(request()).rejects.toMatchObject(refusal);
@@ -137,9 +127,7 @@ it('a token request gets a hint to the source of its password, if the service re
   const faults = ['POST /auth/request-token=500'];
   const broken = await (await startService({ faults })).open();
   const failed = { code: 'server-error', facts: { kind: 'retry-later' } };
-  await expect(
-    broken.tokens?.login({ password: 'demo', factsIfRefused: there }),
-  ).rejects.toMatchObject(failed);
+  await expect(broken.tokens?.login(DEMO)).rejects.toMatchObject(failed);
 });
 
 describe('IMGCTL_TOKEN', () => {
@@ -168,19 +156,18 @@ describe('IMGCTL_TOKEN', () => {
 
 describe('the token request limit', () => {
   const logIn = async (session: Awaited<ReturnType<typeof sessionWith>>, count: number) => {
-    for (let login = 0; login < count; login += 1)
-      await session.tokens?.login({ password: 'demo' });
+    for (let login = 0; login < count; login += 1) await session.tokens?.login(DEMO);
   };
 
   it('counts failed logins and is not exceeded by the next command', async () => {
     const { tokenRequests, open } = await startService({ tokenLimit: 3 });
     const first = await open();
     await logIn(first, 1);
-    await expect(first.tokens?.login({ password: 'wrong' })).rejects.toMatchObject({
+    await expect(first.tokens?.login(WRONG)).rejects.toMatchObject({
       code: 'wrong-credentials',
     });
     const second = await open();
-    expect((await second.tokens?.login({ password: 'demo' }))?.limit.remaining).toBe(0);
+    expect((await second.tokens?.login(DEMO))?.limit.remaining).toBe(0);
     const message = 'token request limit reached';
     const limited = {
       code: 'rate-limited',
@@ -213,13 +200,26 @@ it.each([
   const responses = [whole, half].map((headers) => ({ ...tokenResponse('T'), headers }));
   const server = await scriptedServer({ 'POST /auth/request-token': responses });
   const { tokens, files } = await sessionWith(server.baseUrl, temporaryDirectory());
-  for (const _login of responses) await tokens?.login({ password: 'demo' });
+  for (const _login of responses) await tokens?.login(DEMO);
   expect(files.readLimit(Date.now())?.remaining).toBe(3);
 });
 
-/** A service whose one token request is used up. Its clock is true, and waits take no time. */
-async function usedUp(patience: string | undefined) {
-  const io = fakeIo({ env: { IMGCTL_PASSWORD: 'demo' }, time: Date.now() });
+/**
+ * A service whose one token request is used up. Its clock is true, and waits take no time, but
+ * `beforeWait` is called at their start.
+ */
+async function usedUp(
+  patience: string | undefined,
+  beforeWait: (io: FakeIo) => unknown = () => {},
+) {
+  const fake = fakeIo({ env: { IMGCTL_PASSWORD: 'demo' }, time: Date.now() });
+  const io: FakeIo = {
+    ...fake,
+    sleep: async (milliseconds, signal) => {
+      await beforeWait(io);
+      return fake.sleep(milliseconds, signal);
+    },
+  };
   const service = await startService({ tokenLimit: 1, now: io.elapsed });
   const stored = { username: 'demo', ...(patience && { 'wait-for-token': patience }) };
   const directory = temporaryDirectory();
@@ -252,18 +252,10 @@ describe('--wait-for-token', () => {
     expect(tokenRequests()).toBe(3);
   });
 
-  const beforeWait = (io: { sleep: Io['sleep'] }, act: () => unknown) => {
-    const { sleep } = io;
-    io.sleep = async (milliseconds, signal) => {
-      await act();
-      return sleep(milliseconds, signal);
-    };
-  };
-
   it('uses the token that another process gets meanwhile', async () => {
-    const { first, io, tokenRequests } = await usedUp('5m');
-    const token = { token: 'T', receivedAt: io.now(), expiresAt: io.now() + DAY };
-    beforeWait(io, () => first.files.write(token));
+    const { first, io, tokenRequests } = await usedUp('5m', ({ now }) =>
+      first.files.write({ token: 'T', receivedAt: now(), expiresAt: now() + DAY }),
+    );
     const before = io.elapsed();
     expect(await first.tokens?.renew((await first.tokens?.current()) ?? '', true)).toBe('T');
     // It looks every few seconds, long before the limit ends.
@@ -281,16 +273,28 @@ describe('--wait-for-token', () => {
   });
 
   it.each(CLOCK_CHANGES)('ends with the limit if the clock is set by %s ms', async (change) => {
-    const { first, io, tokenRequests, window } = await usedUp('5m');
-    beforeWait(io, () => io.setClock(change));
+    const { first, io, tokenRequests, window } = await usedUp('5m', ({ setClock }) =>
+      setClock(change),
+    );
     const before = io.elapsed();
     await first.client.serviceRoot();
     expect([tokenRequests(), io.elapsed() - before]).toEqual([2, window]);
   });
 
+  it('ends when the session is closed, without a token request', async () => {
+    let closed: Promise<void> | undefined;
+    const { first, io, tokenRequests } = await usedUp('5m', () => {
+      closed ??= first.close();
+      return new Promise(setImmediate);
+    });
+    const before = io.elapsed();
+    await expect(first.client.serviceRoot()).rejects.toMatchObject({ code: 'interrupted' });
+    await closed;
+    expect([io.elapsed() - before, tokenRequests()]).toEqual([5_000, 1]);
+  });
+
   it('ends at an interrupt', async () => {
-    const { first, io } = await usedUp('5m');
-    beforeWait(io, () => io.interrupt());
+    const { first } = await usedUp('5m', ({ interrupt }) => interrupt());
     await expect(first.client.serviceRoot()).rejects.toMatchObject({ code: 'interrupted' });
   });
 });
@@ -304,6 +308,7 @@ describe('a token store', () => {
     writeRefusal: async () => {},
     release: async () => {},
   };
+  const ALONE = { refusal: undefined, mayStore: true };
 
   /** Tokens of a store, and how many token requests they sent. */
   function tokensOf(changes: Partial<TokenStore>, patience = 0) {
@@ -318,7 +323,7 @@ describe('a token store', () => {
       read: () => undefined,
       readLimit: () => undefined,
       writeLimit: async () => {},
-      withTokenMutex: ({ request }) => request(MUTEX, undefined),
+      withTokenMutex: ({ request }) => request(MUTEX, ALONE),
       ...changes,
     };
     const tokens = new Tokens({
@@ -352,7 +357,7 @@ describe('a token store', () => {
     const read = () => new Promise<CachedToken>((resolve) => (answer = resolve));
     const { tokens } = tokensOf({ read });
     const current = tokens.current();
-    await tokens.login({ password: 'demo' });
+    await tokens.login(DEMO);
     answer(tokenOf('old'));
     expect([await current, await tokens.current()]).toEqual(['T1', 'T1']);
   });
@@ -361,7 +366,7 @@ describe('a token store', () => {
     const assertHeld = () => Promise.reject(new Error('lost'));
     const lost: HeldMutex = { ...MUTEX, assertHeld };
     const { tokens, requests } = tokensOf({
-      withTokenMutex: ({ request }) => request(lost, undefined),
+      withTokenMutex: ({ request }) => request(lost, ALONE),
     });
     await expect(tokens.current()).rejects.toThrow('lost');
     expect(requests()).toBe(0);

@@ -58,8 +58,8 @@ async function run(context: Context, options: Options, path: string): Promise<vo
   }
   const method = parseMethod(options);
   const fields = (options.field ?? []).map(parseField);
-  const { client, baseUrl } = await context.session();
-  const url = resolveUrl(new URL(baseUrl), path);
+  const { client, account } = await context.session();
+  const url = resolveUrl(new URL(account.baseUrl), path);
   for (const [key, value] of fields) url.searchParams.append(key, value);
   const visited = new Set<string>();
   let next: URL | undefined = url;

@@ -30,7 +30,8 @@ export async function openCatalogue(
     const message = '--max-age needs a snapshot';
     throw new ImgctlError('usage', message, { facts: 'add --from FILE, or omit --max-age' });
   }
-  const { client, baseUrl } = await context.session();
+  const { client, account } = await context.session();
+  const { baseUrl } = account;
   if (mine) return ownCatalogue(client, baseUrl, context.console.warn);
   return serviceCatalogue(client, baseUrl, (text) => {
     if (context.debug) context.console.trace(text);

@@ -58,7 +58,7 @@ async function run(context: Context, _options: object, file?: string) {
 
 /** Returns the snapshot, and the number of its images. */
 async function takeSnapshot(context: Context) {
-  const { baseUrl, account } = await context.session();
+  const { baseUrl, username } = (await context.session()).account;
   // Before the list is read: then the snapshot is never older than it says.
   const takenAt = new Date(context.io.now()).toISOString();
   const lines: string[] = [];
@@ -67,6 +67,6 @@ async function takeSnapshot(context: Context) {
   }
   // The list begins with the highest id; new images at the end make small diffs.
   lines.reverse();
-  const head = { taken_at: takenAt, base_url: baseUrl, username: account.username || null };
+  const head = { taken_at: takenAt, base_url: baseUrl, username: username || null };
   return { text: escapeInJson(formatSnapshot(head, lines)), count: lines.length };
 }

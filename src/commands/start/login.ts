@@ -277,8 +277,9 @@ async function requestFirstToken(
   for (let attempt = 1; ; attempt += 1) {
     try {
       const { ignoreLimit } = options;
-      const { factsIfRefused } = given ?? {};
-      const token = await tokens.login({ password, factsIfRefused, ignoreLimit });
+      const { factsIfRefused = { kind: 'password-refused' } } = given ?? {};
+      const passwordSource = { read: async () => password, factsIfRefused };
+      const token = await tokens.login({ passwordSource, ignoreLimit });
       return { password, token, isOfProfile };
     } catch (error) {
       const left = MAX_ATTEMPTS - attempt;

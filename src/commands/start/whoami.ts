@@ -45,7 +45,7 @@ export const whoami = command({
 async function run(context: Context, options: Parsed<typeof OPTIONS>): Promise<Result> {
   // In a table, the rest would be rows of `-`.
   const output = context.output(COLUMNS, { ...options, omitsMissing: true });
-  const { account, baseUrl, client, tokens, store } = await context.session();
+  const { account, client, tokens, store } = await context.session();
   if (options.check) await client.serviceRoot();
   const now = context.io.now();
   const token = tokens && (await store.read());
@@ -53,7 +53,7 @@ async function run(context: Context, options: Parsed<typeof OPTIONS>): Promise<R
   const left = Math.max(0, (token?.expiresAt ?? 0) - now);
   const record = {
     profile: account.profile,
-    base_url: baseUrl,
+    base_url: account.baseUrl,
     username: account.username || null,
     token_state: options.check && tokens ? 'valid' : state,
     checked: options.check === true,

@@ -144,7 +144,7 @@ async function compareWithLastRun(task: Task): Promise<Result> {
 async function compareWithFile(task: Task, name: string): Promise<Result> {
   const { context, query } = task;
   const snapshot = await readSnapshot(name, context.io);
-  const { baseUrl } = await context.session();
+  const { baseUrl } = (await context.session()).account;
   if (snapshot.baseUrl !== baseUrl) {
     const message = `compared by label: ${name} belongs to ${snapshot.baseUrl}, not to ${baseUrl}`;
     const advice = `if both addresses are one service, compare ids: set base_url in ${name} to ${baseUrl}`;

@@ -121,7 +121,7 @@ export async function submittedResult(
   output: Output,
   submitted: Submitted,
 ): Promise<Result> {
-  const { baseUrl } = await context.session();
+  const { baseUrl } = (await context.session()).account;
   const { id, status = null, message = null, response } = submitted;
   const record = { id, status, url: `${baseUrl}/v2/request/image_sync/${id}`, message, response };
   const success = { message: `Sync request ${id} submitted`, hint: followHint(id) };
@@ -139,10 +139,10 @@ async function dryRun(context: Context): Promise<Result> {
   const url = column('url', 'string', 'URL of the request', { isId: true });
   const shown = ['method', 'url', 'images'];
   const output = context.output([...DRY_RUN_COLUMNS, url], { shown });
-  const { baseUrl, client } = await context.session();
+  const { account, client } = await context.session();
   const { images } = await client.listUserImages();
   const names = images.map(({ id, name }) => String(name ?? id));
-  const record = { method: 'PATCH', url: `${baseUrl}/v2/user/image/vm`, images: names };
+  const record = { method: 'PATCH', url: `${account.baseUrl}/v2/user/image/vm`, images: names };
   const message = 'The token is valid; nothing was submitted';
   const afterwards = () => context.tell({ kind: 'success', message });
   return { output, rows: [record], isOne: true, afterwards };

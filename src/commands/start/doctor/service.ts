@@ -45,7 +45,7 @@ export async function connect(diagnosis: Diagnosis): Promise<CheckResult> {
   // Settings that this request does not need may be invalid.
   const unneeded = { concurrency: '1', username: '-', 'auth-scheme': token ? undefined : 'bearer' };
   const settings = context.settings.with({ retries: '0', ...unneeded });
-  const { client, baseUrl, route } = await context.openSession(settings, tokens);
+  const { client, route } = await context.openSession(settings, tokens);
   const response = await client.send({
     method: 'GET',
     path: '/v2',
@@ -55,7 +55,7 @@ export async function connect(diagnosis: Diagnosis): Promise<CheckResult> {
   const { proxy, variable, bypassReason } = route;
   const through = proxy ? `, through the proxy ${proxy.url.origin} from ${variable}` : '';
   const bypassed = bypassReason ? `; ${variable} is bypassed: ${bypassReason}` : '';
-  const request = `GET ${baseUrl}/v2${token ? '' : ' without a token'}`;
+  const request = `GET ${context.settings.account.baseUrl}/v2${token ? '' : ' without a token'}`;
   const finding = `${request} returned ${response.status}${through}${bypassed}`;
   const result = connectionResult(context, response, finding);
   diagnosis.response = response;
@@ -106,11 +106,9 @@ async function logIn(context: Context): Promise<ImgctlError | undefined> {
   const { settings, io } = context;
   try {
     const { client, tokens } = await context.openSession(settings.with({ retries: '0' }));
-    const password = tokens && unattendedPassword(settings, io);
-    if (password) {
-      const { factsIfRefused } = password;
-      await tokens.login({ password: await password.read(), factsIfRefused });
-    } else await client.serviceRoot();
+    const passwordSource = tokens && unattendedPassword(settings, io);
+    if (passwordSource) await tokens.login({ passwordSource });
+    else await client.serviceRoot();
     return undefined;
   } catch (error) {
     return asImgctlError(error);
