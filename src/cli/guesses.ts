@@ -86,14 +86,17 @@ const useOne =
   ([word = placeholder]) =>
     use(...command.split(' '), word);
 
-const fileIn = (words: readonly string[]) => words.find((word) => word.includes('.')) ?? 'FILE';
+const filesIn = (words: readonly string[]): readonly string[] => {
+  const files = words.filter((word) => word.includes('.'));
+  return files.length > 0 ? files : ['FILE'];
+};
 
 const CANNOT_DELETE = hint`public images cannot be deleted; to delete one of yours, remove its file from the storage, then run: ${imgctl('sync')}`;
 
 const cannotChange: Guess = (words) =>
-  hint`images cannot be changed; upload a new file with: ${imgctl('push', fileIn(words), '--on-conflict', 'replace')}`;
+  hint`images cannot be changed; upload a new file with: ${imgctl('push', ...filesIn(words), '--on-conflict', 'replace')}`;
 
-const usePush: Guess = (words) => use('push', fileIn(words));
+const usePush: Guess = (words) => use('push', ...filesIn(words));
 
 /**
  * Commands and options, alone or behind a command. No phrase has two rows. A verb alone counts
@@ -113,7 +116,8 @@ export const GUESSES: Readonly<Record<string, Guess>> = {
   'images list --count': 'use -q, and pipe it to wc -l',
   'changes, diff, watch, images log, images list --watch': useAll('images changes'),
   'images changes --since': useOne('images list --since', 'TIME'),
-  'snapshot, export, save, backup': (words) => use('images', 'snapshot', fileIn(words)),
+  'snapshot, export, save, backup': (words) =>
+    use('images', 'snapshot', filesIn(words)[0] ?? 'FILE'),
   'delete, remove, rm, rmi, destroy, prune, delete image': CANNOT_DELETE,
   'edit, rename, mv, tag, update image, images update': cannotChange,
   'lock, pin, hold': useAll('images lock add', 'NAME'),
@@ -130,7 +134,7 @@ export const GUESSES: Readonly<Record<string, Guess>> = {
   'upload, add, create, import, put, push, cp, copy, scp, rsync, upload image, create image':
     usePush,
   'check, verify, test': (words) =>
-    hint`${use('validate', fileIn(words))}, or for the setup: ${imgctl('doctor')}`,
+    hint`${use('validate', ...filesIn(words))}, or for the setup: ${imgctl('doctor')}`,
   'wait, sync wait, sync watch': useAll('sync-status --wait'),
   'status, sync status, sync show, sync get, get sync, show sync': useAll('sync-status'),
   sync: ([id = '']) => (/^\d+$/.test(id) ? use('sync-status', id) : undefined),

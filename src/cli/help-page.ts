@@ -82,8 +82,10 @@ function unknownPage(
   const topics = path.length === 0 ? TOPIC_NAMES : [];
   const meant = nearest(names[path.length] ?? '', [...valid, ...topics]);
   const page = ['imgctl help', ...path].join(' ');
-  // What is assigned to a setting may be a secret.
-  const text = quoted(names.map((each) => each.split('=')[0]).join(' '));
+  // What follows the first unknown name, or is assigned to it, may be a secret.
+  const unknown = names.slice(0, path.length + 1).map((each) => each.split('=')[0]);
+  const isTopic = TOPIC_NAMES.includes(unknown.join(' '));
+  const text = quoted([...unknown, ...(isTopic ? ['…'] : [])].join(' '));
   const facts = meant ? `did you mean ${page} ${meant}?` : `see: ${page}`;
   return new ImgctlError('usage', `unknown command or topic ${text}`, { facts });
 }

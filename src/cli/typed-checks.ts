@@ -5,15 +5,16 @@ import path from 'node:path';
 import { ImgctlError } from '../errors.ts';
 import { FIELDS } from '../query/fields.ts';
 import { shellQuote } from '../words.ts';
-import { longFlag, takesSearchWords } from './command-types.ts';
+import { findOption, longFlag, type OptionDeclaration, takesSearchWords } from './command-types.ts';
 import type { TypedLine, TypedWord } from './typed.ts';
 
 /** Returns the error of the first such word, unless it may be a file, and there is one. */
 export function findMisreading(line: TypedLine, cwd: string): ImgctlError | undefined {
   for (const [index, word] of line.words.entries()) {
-    const error = typesetError(word) ?? dashError(word, line) ?? fieldsError(word, line, index);
-    const isFile = mayBeArgument(word) && fs.existsSync(path.resolve(cwd, word.text));
-    if (error && !isFile) return error;
+    const error =
+      typesetError(word, line) ?? dashError(word, line) ?? fieldsError(word, line, index);
+    if (error && !(mayBeArgument(word) && fs.existsSync(path.resolve(cwd, word.text))))
+      return error;
   }
   return undefined;
 }
@@ -24,10 +25,12 @@ function mayBeArgument({ kind }: TypedWord): boolean {
 }
 
 /** `images list –n 5`, `images list -f “web”`: programs for texts replace hyphens and quotes. */
-function typesetError(word: TypedWord): ImgctlError | undefined {
+function typesetError(word: TypedWord, { options }: TypedLine): ImgctlError | undefined {
   const { kind, text, option } = word;
   const isFilter = kind === 'value' && option && longFlag(option) === '--filter';
-  return isFilter || mayBeArgument(word) ? (typesetDash(text) ?? typesetQuote(text)) : undefined;
+  return isFilter || mayBeArgument(word)
+    ? (typesetDash(text, options) ?? typesetQuote(text))
+    : undefined;
 }
 
 const DASHES = '\u2010-\u2015\u2212';
@@ -36,13 +39,23 @@ const TYPESET_DASH = new RegExp(`^(-*([${DASHES}]))[-${DASHES}]*([\\w-]{0,40})`)
 /** `name,like,“web”`, `„web“` and `«web»` have the quote of a language at the start of a value. */
 const TYPESET_QUOTE = /^((?:.*?[=~,])??([\p{Pi}\p{Pf}\u201a\u201e]))/su;
 
-/** What follows the name may be a secret, and is not shown. */
-function typesetDash(text: string): ImgctlError | undefined {
+/**
+ * Shows the name only of an option that there is, as the rest may be a secret.
+ *
+ *     –limit=5    –limit …   type --limit, with hyphens (U+2D)
+ *     –n5         –n …       type -n, with hyphens (U+2D)
+ *     –hunter2    –… …       type hyphens (U+2D)
+ */
+function typesetDash(text: string, options: readonly OptionDeclaration[]): ImgctlError | undefined {
   const [, start, dash = '', name = ''] = TYPESET_DASH.exec(text) ?? [];
   if (start === undefined) return undefined;
-  const meant = `${name.length > 1 ? '--' : '-'}${name}`;
-  const message = `${start}${name} begins with a typeset dash (${codeOf(dash)})`;
-  return new ImgctlError('usage', message, { facts: `type ${meant}, with hyphens (U+2D)` });
+  const short = `-${name.charAt(0)}`;
+  const isKnown = (each: string) => findOption(options, each) !== undefined;
+  const flag = [`--${name}`, short].find((each) => isKnown(each) || each === `-${name}`);
+  const shown = flag?.replace(/^-+/, '') ?? (name && '…');
+  const message = `${start}${shown} begins with a typeset dash (${codeOf(dash)})`;
+  const facts = flag ? `type ${flag}, with hyphens (U+2D)` : 'type hyphens (U+2D)';
+  return new ImgctlError('usage', message, { facts });
 }
 
 /** What follows the quote may be a secret, and is not shown. */

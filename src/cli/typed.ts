@@ -23,8 +23,8 @@ export interface TypedWord {
   readonly mayShow: boolean;
 }
 
-/** `web.ova`, `22.04`, `/v2/image` */
-const PLAIN = /^[\p{L}\p{N}/][\p{L}\p{N}._,/ -]{0,59}$/u;
+/** `web.ova`, `../web.ova`, `22.04`, `/v2/image` */
+const PLAIN = /^(?:\.{1,2}\/)?[\p{L}\p{N}/][\p{L}\p{N}._,/ -]{0,59}$/u;
 /** `password`, `--token`, `store-key` */
 const NAME_OF_SECRET = /(?:^|-)(?:pass(?:word|phrase|wd)?|pwd|token|secret|auth|(?:api)?key)$/i;
 

@@ -97,6 +97,7 @@ it.each([
   ['image rm 3', 'public images cannot be deleted; '],
   ['images lock lis', 'did you mean imgctl images lock list?\n'],
   ['auth login', 'use: imgctl login\n'],
+  ['upload ./a.ova b.ova', 'use: imgctl push ./a.ova b.ova\n'],
   ['imags ls', 'did you mean imgctl images list?\n'],
   ['config --unset time', 'use: imgctl config unset time\n'],
   ['config show time', 'use: imgctl config get time\n'],

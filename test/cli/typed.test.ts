@@ -64,20 +64,21 @@ function typist() {
 describe.each(LINES)('imgctl %s refuses', (line) => {
   it.each([
     [
-      '\u2013limit',
-      '\u2013limit begins with a typeset dash (U+2013)\nhint: type --limit, with hyphens',
+      '\u2013json',
+      '\u2013json begins with a typeset dash (U+2013)\nhint: type --json, with hyphens',
     ],
     [
-      '\u2014limit=5',
-      '\u2014limit begins with a typeset dash (U+2014)\nhint: type --limit, with hyphens',
+      '\u2014output=json',
+      '\u2014output begins with a typeset dash (U+2014)\nhint: type --output, with hyphens',
     ],
     ['\u2212n', '\u2212n begins with a typeset dash (U+2212)\nhint: type -n, with hyphens'],
     [
-      '-\u2010wait',
-      '-\u2010wait begins with a typeset dash (U+2010)\nhint: type --wait, with hyphens',
+      '-\u2010json',
+      '-\u2010json begins with a typeset dash (U+2010)\nhint: type --json, with hyphens',
     ],
     ['\u2013', '\u2013 begins with a typeset dash (U+2013)\nhint: type -, with hyphens'],
-    ['\u2013p=hunter2', '\u2013p begins'],
+    ['\u2013ojson', '\u2013o begins with a typeset dash (U+2013)\nhint: type -o, with hyphens'],
+    ['\u2013phunter2', '\u2013\u2026 begins with a typeset dash (U+2013)\nhint: type hyphens'],
     ['\u201cubuntu', '\u201c… has a typeset quote (U+201C)\nhint: type " (U+22) instead of \u201c'],
     ['\u2019it', "\u2019… has a typeset quote (U+2019)\nhint: type ' (U+27) instead of \u2019"],
     ['name=\u2018a', 'name=\u2018… has a typeset quote (U+2018)'],

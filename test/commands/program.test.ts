@@ -91,6 +91,7 @@ describe('a usage error', () => {
     ['config password=hunter22', "unknown command 'password'"],
     ['images lock password=hunter22', "unknown command 'password'"],
     ['help password=hunter22', "unknown command or topic 'password'"],
+    ['config password hunter2 --help', "unknown command or topic 'config password'"],
     ['--profile https://bob:a@hunter22@h token', 'invalid profile name: https://bob:***@h'],
     ['whoami hunter2', 'whoami takes no arguments (got 1)'],
     ['token a hunter2', 'token takes no arguments (got 2)'],
