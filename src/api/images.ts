@@ -1,10 +1,11 @@
 // Images of the public catalogue and the user's own, sections 4.3, 4.4 and 4.7 of service.md.
 
-import type { HttpResponse } from '../http/message.ts';
+import { ImgctlError } from '../errors.ts';
+import { type HttpResponse, isSuccess } from '../http/message.ts';
 import { isObject, type JsonObject, stringify } from '../json.ts';
 import { counted } from '../words.ts';
 import type { Send, ServiceRequest } from './auth.ts';
-import { parseId, readJson, requireSameId, shapeError } from './responses.ts';
+import { parseId, readJson, requireSameId, shapeError, statusError } from './responses.ts';
 import type { ImageListMeta, ReceivedImage } from './types.ts';
 
 /** Maximum number of pages, for lists that never end. */
@@ -33,9 +34,12 @@ export interface ImagePage {
   readonly bytes: number;
 }
 
+/** The service refuses a request for images. A login that fails before it is another error. */
+export class RefusedRequestError extends ImgctlError {}
+
 /**
  * GET /v2/image: one page.
- * @throws ImgctlError bad-answer: not the envelope of sections 2.3 and 2.4
+ * @throws RefusedRequestError; ImgctlError bad-answer: not the envelope of sections 2.3 and 2.4
  */
 export async function listImages(
   send: Send,
@@ -49,6 +53,7 @@ export async function listImages(
   if (query.sort !== undefined) parameters.set('sort', query.sort);
   const path = `/v2/image?${parameters.toString().replaceAll('+', '%20')}`;
   const response = await send({ method: 'GET', path, ...options });
+  requireSuccess(response);
   const { images, meta } = readImageList(response);
   if (!isObject(meta.pages)) throw shapeError(response, 'meta.pages is missing');
   const { page: number, total, pages, next_url: next } = meta.pages;
@@ -66,12 +71,19 @@ export async function listImages(
   };
 }
 
+function requireSuccess(response: HttpResponse): void {
+  if (isSuccess(response)) return;
+  const error = statusError(response);
+  throw new RefusedRequestError(error.code, error.message, error);
+}
+
 /**
  * GET /v2/image/<id>, wrapped in `data` or bare.
- * @throws ImgctlError not-found, bad-answer; also if the body is another image
+ * @throws RefusedRequestError; ImgctlError bad-answer: also if the body is another image
  */
 export async function getImage(send: Send, id: number | string): Promise<ReceivedImage> {
   const response = await send({ method: 'GET', path: `/v2/image/${encodeURIComponent(id)}` });
+  requireSuccess(response);
   const value = readJson(response);
   const image = isObject(value) && isObject(value.data) ? value.data : value;
   if (!isObject(image) || (image.id ?? image.name ?? null) === null) {

@@ -1,7 +1,7 @@
 // Requests one page of images, and says what its response means.
 
 import type { Client } from '../api/client.ts';
-import type { ImagePage, PageQuery } from '../api/images.ts';
+import { type ImagePage, type PageQuery, RefusedRequestError } from '../api/images.ts';
 import { ImgctlError, tryOr } from '../errors.ts';
 
 /** The page is that of a request with another filter, as a broken cache may send it. */
@@ -34,11 +34,11 @@ function hasFilterOf({ filter: sent = '' }: PageQuery, { meta: { filter: echo } 
   return [echo, decoded].some((text) => plain(text) === plain(sent));
 }
 
-/** True if a simpler request may succeed: not if the login, the rate or a timeout is the cause. */
+/** True if a simpler request may succeed: not if the login, the proxy or a timeout is the cause. */
 export function isRefusedRequest(error: unknown): error is ImgctlError {
   if (error instanceof OtherFilterError) return true;
-  const { status = 0 } = error instanceof ImgctlError ? error : {};
-  return status >= 400 && ![401, 407, 408, 429].includes(status);
+  const { status = 0 } = error instanceof RefusedRequestError ? error : {};
+  return status >= 400 && ![407, 408].includes(status);
 }
 
 /** Returns the page, or the error if the service refuses the request. */

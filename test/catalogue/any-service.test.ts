@@ -2,11 +2,10 @@
 
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { ImagePage, PageQuery } from '../../src/api/images.ts';
+import { type ImagePage, type PageQuery, RefusedRequestError } from '../../src/api/images.ts';
 import type { ReceivedImage } from '../../src/api/types.ts';
 import { serviceOf } from '../../src/catalogue/service.ts';
 import { listCatalogue } from '../../src/catalogue/service-list.ts';
-import { ImgctlError } from '../../src/errors.ts';
 import { down, queryOf, upTo } from './harness.ts';
 
 type Compared = 'as numbers' | 'as texts' | 'ignored' | 'refused';
@@ -18,7 +17,7 @@ function isBelow(id: number, bound: number, compared: Compared): boolean {
 }
 
 function refuse(): never {
-  throw new ImgctlError('failed', 'refused', { status: 400 });
+  throw new RefusedRequestError('failed', 'refused', { status: 400 });
 }
 
 const nameOf = (id: number) => (id >= 900 && id < 1000 ? 'b' : 'a');

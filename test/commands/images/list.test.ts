@@ -12,8 +12,9 @@ import {
   testImages,
 } from '../../support/catalogue-page.ts';
 import { failed } from '../../support/io.ts';
+import { errorResponse } from '../../support/scripted-server.ts';
 import { expectSteps } from '../../support/steps.ts';
-import { emulatorUser, noted, PASSWORD, scriptedUser } from '../../support/users.ts';
+import { emulatorUser, noted, PASSWORD, scriptedUser, TOKEN_REQUEST } from '../../support/users.ts';
 
 describe('images list', () => {
   const list = async (options: string, images = testImages(7)) => {
@@ -332,6 +333,13 @@ describe('images list', () => {
     const { imgctl } = await scriptedUser(catalogueOf([]));
     const note = /omit the quotes: ubuntu 22\.04\n$/;
     await expectSteps(imgctl, [['images', 'list', 'ubuntu 22.04'], '', note]);
+  });
+
+  it.each([403, 404, 500])('requests one token if that is answered with %i', async (status) => {
+    const login = { IMGCTL_TOKEN: '', IMGCTL_USERNAME: 'demo', IMGCTL_PASSWORD: 'demo' };
+    const { imgctl, requests } = await scriptedUser(() => errorResponse(status, 'No.'), login);
+    expect((await imgctl('images list -f name~a --json')).stderr).toContain(`"status":${status}`);
+    expect(requests()).toEqual([TOKEN_REQUEST]);
   });
 
   it('fails without a list if a page keeps failing, but after the rows of ndjson', async () => {
