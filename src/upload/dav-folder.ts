@@ -6,7 +6,7 @@ import { type HttpResponse, isSuccess } from '../http/message.ts';
 import { findAll, textOf, type XmlElement } from '../xml.ts';
 import type { UnfinishedParts } from './dav-parts.ts';
 import { type StorageRequest, textBody } from './requests.ts';
-import { CHECK_URL, isSettled, requireLength, storageError, xmlOf } from './responses.ts';
+import { CHECK_URL, isSettledTag, requireLength, storageError, xmlOf } from './responses.ts';
 import type { StorageOptions, StoredFile } from './storage.ts';
 import { notAFile } from './storage-errors.ts';
 
@@ -31,7 +31,7 @@ export interface Dav extends Pick<StorageOptions, 'clock' | 'limit'> {
 }
 
 /** A file or folder as the server shows it. */
-interface DavFile extends StoredFile {
+interface DavFile extends Omit<StoredFile, 'size'> {
   readonly name: string;
   readonly isFolder: boolean;
   readonly size: number | undefined;
@@ -134,7 +134,7 @@ function fileOf(element: XmlElement, { headers, receivedAt }: HttpResponse): Dav
     size,
     tag,
     fingerprint: [tag, modified, size].join(' '),
-    isReliable: isSettled(etag, modified, date),
+    isSettled: isSettledTag(etag, modified, date),
     age: now - (httpDate(modified) ?? now),
   };
 }

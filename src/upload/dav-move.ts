@@ -77,7 +77,7 @@ export async function publishPart(
   if (isOther || mayBeOld)
     return { kind: 'conflict', error: replacedError(name, dav.address, replace) };
   // No proof, since only the size was checked: the next push compares the content.
-  return { kind: 'visible', stored: { fingerprint: file.fingerprint, isReliable: false } };
+  return { kind: 'visible', stored: { ...file, isSettled: false } };
 }
 
 /**

@@ -10,7 +10,7 @@ import { isDeadPart, isHidden, isPartOf, partName, removeAll } from './part-name
 import { readBack } from './read-back.ts';
 import { createRequests, streamBody } from './requests.ts';
 import { CHECK_URL } from './responses.ts';
-import type { Comparison, OnBytes, Storage, StorageOptions } from './storage.ts';
+import type { OnBytes, Storage, StorageOptions } from './storage.ts';
 import { arrivedWrong, nameTooLong } from './storage-errors.ts';
 import type { UploadSource } from './upload-file.ts';
 
@@ -51,8 +51,14 @@ export function davStorage(
       const files = await propfind(dav, folder, 1);
       return files.flatMap(({ name, isFolder }) => (isFolder || isHidden(name) ? [] : name));
     },
-    compare: (name, file, equalFingerprint) => compareFile(dav, name, file, equalFingerprint),
-    look: async (name) => (await findFile(dav, name))?.fingerprint,
+    async look(name) {
+      if (Buffer.byteLength(name) > MAX_NAME) throw nameTooLong(name, address);
+      return findFile(dav, name);
+    },
+    compareContent(name, file, stored) {
+      const url = urlOf(name);
+      return readBack(file, stored, (rules) => sendChecked(dav, { method: 'GET', url, ...rules }));
+    },
     put: (name, file, onProgress) => uploadPart(dav, name, file, onProgress),
     async remove(name) {
       const parts = unfinished.names.filter((part) => isPartOf(name, part));
@@ -68,22 +74,6 @@ export function davStorage(
     },
     close,
   };
-}
-
-async function compareFile(
-  dav: Dav,
-  name: string,
-  file: UploadSource,
-  equalFingerprint: string | undefined,
-): Promise<Comparison> {
-  if (Buffer.byteLength(name) > MAX_NAME) throw nameTooLong(name, dav.address);
-  const stored = await findFile(dav, name);
-  if (!stored) return { state: 'absent' };
-  if (stored.size !== file.size) return { state: 'different' };
-  if (stored.fingerprint === equalFingerprint)
-    return { state: 'same', stored: { fingerprint: equalFingerprint, isReliable: true } };
-  const url = dav.urlOf(name);
-  return readBack(file, stored, (rules) => sendChecked(dav, { method: 'GET', url, ...rules }));
 }
 
 /** Uploads under a new name in each attempt: the server may still be writing the last one. */

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { readFileChunks } from '../chunks.ts';
 import { errorCode, errorReason, ImgctlError, isMissing, permissionAdvice } from '../errors.ts';
 import type { Clock } from '../io.ts';
-import { isDeadPart, isHidden, isPart, isPartOf, partName, removeAll } from './part-names.ts';
+import { isDeadPart, isHidden, isPart, partName, removeAll } from './part-names.ts';
 import type { Limit } from './rate.ts';
 import type { OnBytes, Published, Storage, StoredFile } from './storage.ts';
 import {
@@ -18,7 +18,7 @@ import {
   notAFile,
   storageFull,
 } from './storage-errors.ts';
-import { fingerprintOf, settledFingerprintOf, type UploadSource } from './upload-file.ts';
+import { fingerprintOf, isSettled, SETTLED, type UploadSource } from './upload-file.ts';
 
 interface Folder {
   readonly root: string;
@@ -54,27 +54,19 @@ export function folderStorage(root: string, clock: Clock, limit: Limit): Storage
       const files = entries.filter((entry) => !entry.isDirectory() && !isHidden(entry.name));
       return files.map(({ name }) => name).sort();
     },
-    async compare(name, file, equalFingerprint) {
-      const target = path.join(root, name);
-      const stats = await findFile(folder, target);
-      if (!stats) return { state: (await isTaken(target)) ? 'different' : 'absent' };
-      if (Number(stats.size) !== file.size) return { state: 'different' };
-      const stored = storedFileOf(stats, clock.now());
-      if (stored.fingerprint === equalFingerprint)
-        return { state: 'same', stored: { ...stored, isReliable: true } };
-      const digest = await digestOf(folder, readFileChunks(target)).catch(fail);
-      if (digest !== (await digestOf(folder, file.read()))) return { state: 'different' };
-      return { state: 'same', stored };
-    },
     async look(name) {
-      const stats = await findFile(folder, path.join(root, name));
-      return stats && fingerprintOf(stats);
+      const target = path.join(root, name);
+      // A link to nothing is there, too: with the size of its text.
+      const stats = (await findFile(folder, target)) ?? (await findLink(target));
+      return stats && storedFileOf(stats, clock.now(), SETTLED);
+    },
+    async compareContent(name, file, stored) {
+      const digest = await digestOf(folder, readFileChunks(path.join(root, name))).catch(fail);
+      const isSame = digest === (await digestOf(folder, file.read()));
+      return isSame ? { state: 'same', stored } : { state: 'different' };
     },
     put: (name, file, onProgress) => writePart(folder, name, file, onProgress),
-    async remove(name) {
-      const names = await readdir(root).catch(fail);
-      await removeAll([...names.filter((part) => isPartOf(name, part)), name], removeFile);
-    },
+    remove: removeFile,
     async removeDeadParts() {
       const dead: string[] = [];
       for (const name of (await readdir(root).catch(fail)).filter(isPart)) {
@@ -148,12 +140,9 @@ async function publishPart(
   return { kind: 'visible', stored: storedFileOf(stored, folder.clock.now(), 0) };
 }
 
-/** @param age milliseconds after a change; 0 if this push made the last change itself */
-function storedFileOf(stats: BigIntStats, now: number, age?: number): StoredFile {
-  return {
-    fingerprint: fingerprintOf(stats),
-    isReliable: settledFingerprintOf(stats, now, age) !== undefined,
-  };
+function storedFileOf(stats: BigIntStats, now: number, age: number): StoredFile {
+  const size = Number(stats.size);
+  return { fingerprint: fingerprintOf(stats), isSettled: isSettled(stats, now, age), size };
 }
 
 /** Returns the file if it is the part; by its content, if the file system renumbers files. */
@@ -190,7 +179,7 @@ async function renameToNew(from: string, to: string): Promise<boolean> {
     await fs.link(from, to);
   } catch (error) {
     // File systems without hard links fail in many ways.
-    if (errorCode(error) === 'EEXIST' || (await isTaken(to))) return false;
+    if (errorCode(error) === 'EEXIST' || (await findLink(to))) return false;
     await rename(from, to);
     return true;
   }
@@ -198,9 +187,9 @@ async function renameToNew(from: string, to: string): Promise<boolean> {
   return true;
 }
 
-/** True also for a link to nothing. */
-function isTaken(file: string): Promise<boolean> {
-  return lstat(file).then(Boolean, () => false);
+/** Returns what has the name, which may be a link. */
+function findLink(at: string): Promise<BigIntStats | undefined> {
+  return lstat(at, { bigint: true }).catch(() => undefined);
 }
 
 /** Makes the new name survive a power failure, if folders can be flushed. */

@@ -12,6 +12,7 @@ import {
   LocalFileError,
   openUnchanged,
   type RegionResults,
+  type UploadSource,
 } from './upload-file.ts';
 
 export interface UploadPackage {
@@ -105,7 +106,7 @@ export async function planPackages(
   return plan;
 }
 
-/** Compares a file with the stored one, by reading both unless a proof says that they are equal. */
+/** Opens a file and compares it with the stored one. */
 export async function compareFile(
   file: LocalFile,
   packageName: string,
@@ -114,17 +115,36 @@ export async function compareFile(
   const { name } = file;
   const opened = await openUnchanged(file, clock);
   const { size, fingerprint, settledFingerprint } = opened;
-  const equalFingerprint = proofs.find({ package: packageName, name, source: fingerprint });
+  const proved = proofs.find({ package: packageName, name, source: fingerprint });
   try {
-    const before = await storage.compare(name, opened, equalFingerprint);
-    return { size, settledFingerprint, before };
-  } catch (error) {
-    // The stored file may have been removed between two requests.
-    const isGone = hasCode(error, 'not-found') && (await storage.look(name)) === undefined;
-    if (!isGone) throw error;
-    return { size, settledFingerprint, before: { state: 'absent' } };
+    return { size, settledFingerprint, before: await compareStored(storage, name, opened, proved) };
   } finally {
     await opened.close();
+  }
+}
+
+/**
+ * Compares a file with the stored one.
+ * @param proved the fingerprint of the stored file when it had the same content
+ */
+export async function compareStored(
+  storage: Storage,
+  name: string,
+  file: UploadSource,
+  proved?: string,
+): Promise<Comparison> {
+  const stored = await storage.look(name);
+  if (!stored) return { state: 'absent' };
+  if (stored.size !== file.size) return { state: 'different' };
+  // Only what is settled was proved.
+  if (stored.fingerprint === proved)
+    return { state: 'same', stored: { ...stored, isSettled: true } };
+  try {
+    return await storage.compareContent(name, file, stored);
+  } catch (error) {
+    // The stored file may have been removed between two requests.
+    if (hasCode(error, 'not-found') && !(await storage.look(name))) return { state: 'absent' };
+    throw error;
   }
 }
 

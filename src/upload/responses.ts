@@ -23,7 +23,7 @@ export function requireLength({ headers, url }: HttpResponse, name: string): num
 }
 
 /** True if the next change will show. Some servers make an ETag from the size and whole seconds. */
-export function isSettled(etag: string, modified: string, date: string | undefined): boolean {
+export function isSettledTag(etag: string, modified: string, date: string | undefined): boolean {
   if (modified === '') return /^"/.test(etag);
   return Number(httpDate(date ?? '')) - Number(httpDate(modified)) >= SETTLED;
 }

@@ -5,7 +5,7 @@ import { ImgctlError, tryOr } from '../errors.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { findAll, textOf, type XmlElement } from '../xml.ts';
 import type { StorageRequest } from './requests.ts';
-import { isSettled, requireLength } from './responses.ts';
+import { isSettledTag, requireLength } from './responses.ts';
 import { plainTag, requireS3Success, rootOf } from './s3-responses.ts';
 import type { StorageOptions, StoredFile } from './storage.ts';
 import type { UploadSource } from './upload-file.ts';
@@ -34,10 +34,8 @@ export interface S3
 }
 
 export interface StoredObject extends StoredFile {
-  readonly size: number;
-  /** As the storage sends it. */
+  /** The ETag as the storage sends it. */
   readonly etag: string;
-  /** The ETag as it is compared. */
   readonly tag: string;
 }
 
@@ -49,7 +47,7 @@ export async function findObject(s3: S3, name: string): Promise<StoredObject | u
   const tag = plainTag(etag);
   const size = requireLength(response, name);
   const fingerprint = [tag, modified, size].join(' ');
-  return { size, etag, tag, fingerprint, isReliable: isSettled(etag, modified, date) };
+  return { size, etag, tag, fingerprint, isSettled: isSettledTag(etag, modified, date) };
 }
 
 /** @param etag of the object, if no other one of that name may be removed */

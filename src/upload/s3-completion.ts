@@ -104,8 +104,8 @@ async function afterJoin(
   throw arrivedWrong(name, `${flaw}, and it was not removed`);
 }
 
-function visible({ fingerprint }: StoredObject): Published {
-  return { kind: 'visible', stored: { fingerprint, isReliable: true } };
+function visible(object: StoredObject): Published {
+  return { kind: 'visible', stored: { ...object, isSettled: true } };
 }
 
 /** Returns how it ends if the name is taken, or if nobody knows; nothing was completed then. */

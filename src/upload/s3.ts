@@ -18,7 +18,7 @@ import {
 import { completeUpload } from './s3-completion.ts';
 import { DIGEST, regionError, requireS3Success, rootOf } from './s3-responses.ts';
 import { abortUpload, openUpload, removeUploads, sendParts } from './s3-upload.ts';
-import type { Comparison, OnBytes, Storage, StorageOptions } from './storage.ts';
+import type { OnBytes, Storage, StorageOptions, StoredFile } from './storage.ts';
 import { nameTooLong } from './storage-errors.ts';
 import type { UploadSource } from './upload-file.ts';
 
@@ -70,8 +70,11 @@ export function s3Storage(url: URL, credentials: S3Credentials, options: Storage
       }
       return names;
     },
-    compare: (name, file, equalFingerprint) => compareObject(s3, name, file, equalFingerprint),
-    look: async (name) => (await findObject(s3, name))?.fingerprint,
+    async look(name) {
+      if (Buffer.byteLength(`${prefix}${name}`) > MAX_KEY_BYTES) throw nameTooLong(name, address);
+      return findObject(s3, name);
+    },
+    compareContent: (name, file, stored) => compareContent(s3, name, file, stored),
     put: (name, file, onProgress) => uploadParts(s3, name, file, onProgress),
     async remove(name) {
       const response = await removeObject(s3, name);
@@ -85,23 +88,12 @@ export function s3Storage(url: URL, credentials: S3Credentials, options: Storage
   };
 }
 
-async function compareObject(
-  s3: S3,
-  name: string,
-  file: UploadSource,
-  equalFingerprint: string | undefined,
-): Promise<Comparison> {
-  if (Buffer.byteLength(`${s3.prefix}${name}`) > MAX_KEY_BYTES) throw nameTooLong(name, s3.address);
-  const object = await findObject(s3, name);
-  if (!object) return { state: 'absent' };
-  if (object.size !== file.size) return { state: 'different' };
-  const { tag, fingerprint } = object;
-  const isSame =
-    fingerprint === equalFingerprint ||
-    (DIGEST.test(tag) && tag === (await tagOf(s3, file, !tag.includes('-'))));
-  if (isSame) return { state: 'same', stored: { fingerprint, isReliable: true } };
+async function compareContent(s3: S3, name: string, file: UploadSource, stored: StoredFile) {
+  const { tag = '' } = stored;
+  const isSame = DIGEST.test(tag) && tag === (await tagOf(s3, file, !tag.includes('-')));
+  if (isSame) return { state: 'same', stored: { ...stored, isSettled: true } } as const;
   // The ETag may be no digest, or that of parts of another size.
-  return readBack(file, object, async (rules) =>
+  return readBack(file, stored, async (rules) =>
     requireS3Success(await s3.send({ name, ...rules })),
   );
 }

@@ -1,7 +1,8 @@
 // The interface of a storage that takes uploads. Begin here: the way of a package into the storage.
 //
 //     planPackages      plan.ts       compares its files with the storage: upload, replace, skip …
-//       storage.compare                 absent, same or different; by read-back.ts if need be
+//       storage.look                    absent, or of another size? If a proof says nothing:
+//       storage.compareContent          same or different; by read-back.ts if need be
 //     transferPackage   transfer.ts   sends what is needed, unless proofs.ts has a proof for all
 //       storage.put                     sends a file, invisible; upload-file.ts checks its bytes
 //       sent.publish                    gives it its name, once all files of the package are there
@@ -46,12 +47,15 @@ export interface StorageOptions {
 /** Receives the bytes of the file that the storage has, or that are under way. */
 export type OnBytes = (bytes: number) => void;
 
-/** How a storage shows a file whose content is known. */
+/** A visible file, as the storage shows it. */
 export interface StoredFile {
   /** Such as its ETag, time and size. */
   readonly fingerprint: string;
   /** True if every later change would show in it. */
-  readonly isReliable: boolean;
+  readonly isSettled: boolean;
+  readonly size: number;
+  /** Its ETag, as it is compared, if the storage has ETags. */
+  readonly tag?: string;
 }
 
 /** The result of `publish`. */
@@ -84,14 +88,10 @@ export interface Storage {
   check(): Promise<void>;
   /** Returns the names of the visible files. */
   list(): Promise<string[]>;
-  /**
-   * Compares the file with the visible one.
-   * @param equalFingerprint the fingerprint of the stored file when it had the same content
-   * @throws ImgctlError usage: no room for the name
-   */
-  compare(name: string, file: UploadSource, equalFingerprint?: string): Promise<Comparison>;
-  /** Returns the fingerprint of the visible file by one request; undefined if there is none. */
-  look(name: string): Promise<string | undefined>;
+  /** Returns the visible file by one request. @throws ImgctlError usage: no room for the name */
+  look(name: string): Promise<StoredFile | undefined>;
+  /** Compares the file with the visible one of the same size, as `look` has returned it. */
+  compareContent(name: string, file: UploadSource, stored: StoredFile): Promise<Comparison>;
   /** Uploads the file and checks what arrived; it stays invisible. */
   put(name: string, file: UploadSource, onProgress: OnBytes): Promise<UnpublishedFile>;
   /** Removes the file, and what is known of unfinished uploads of that name. */

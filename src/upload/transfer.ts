@@ -35,12 +35,12 @@ export async function transferPackage(
     // A dry run sends nothing. A later package that shares a file would not send it again.
     if (dryRun) for (const { name } of files.filter(isSent)) visible.set(name, { isCertain: true });
   } catch (error) {
-    for (const sent of unpublished.values()) await sent.discard(error).catch(() => {});
+    for (const upload of unpublished.values()) await upload.discard(error).catch(() => {});
     throw error;
   }
   for (const file of files) {
     const proof = proofOf(file, transfer);
-    if (proof && storedNow(file, transfer)?.isReliable) proofs.remember(proof);
+    if (proof && storedNow(file, transfer)?.isSettled) proofs.remember(proof);
   }
 }
 
@@ -98,47 +98,49 @@ async function sendFile(
   }
 }
 
-/** Gives one file after the other its name, and notes what others see. */
+/** Gives one file after the other its name. */
 async function makeVisible(unpublished: UnpublishedFiles, transfer: Transfer): Promise<void> {
   if (unpublished.size > 0) transfer.beforeVisible();
-  for (const [file, sent] of unpublished) {
+  for (const [file, upload] of unpublished) {
     transfer.assertHeld();
-    const { visible, error } = await publish(file, sent, transfer);
-    if (visible) transfer.visible.set(file.name, visible);
-    if (error !== undefined) throw error;
+    await publish(file, upload, transfer);
     unpublished.delete(file);
   }
 }
 
 /**
- * Gives a file that was sent its name. Returns what others see, and the error unless they see it:
+ * Gives an uploaded file its name, and notes whether others see it. @throws unless they certainly do
  *
- *     `publish`          | file of that name            | others see it
- *     -------------------+------------------------------+--------------
- *     visible            | (not looked at)              | certainly
- *     refused            | (not looked at)              | no
- *     conflict           | same content as the file     | certainly
- *     conflict           | different, without replace   | no: nothing was overwritten
- *     conflict           | different, with replace      | perhaps
- *     conflict           | it cannot be read            | perhaps
- *     throws             | (not looked at)              | perhaps
+ *     `upload.publish` | file of that name           | others see it
+ *     -----------------+-----------------------------+--------------------------
+ *     visible          | (not looked at)             | certainly
+ *     refused          | (not looked at)             | no
+ *     conflict         | same content as the file    | certainly
+ *     conflict         | different, without replace  | no: it is of another push
+ *     conflict         | different, with replace     | perhaps
+ *     conflict         | looking at it throws        | perhaps
+ *     throws           | (not looked at)             | perhaps
  */
-async function publish(file: PlannedFile, sent: UnpublishedFile, transfer: Transfer) {
+async function publish(file: PlannedFile, upload: UnpublishedFile, transfer: Transfer) {
+  const { visible, onConflict } = transfer;
+  const throwInDoubt = (error: unknown): never => {
+    visible.set(file.name, { isCertain: false });
+    throw error;
+  };
   // Also if the name was free: another push may have stored a file meanwhile.
-  const replace = transfer.onConflict === 'replace';
-  try {
-    const published = await sent.publish(replace);
-    if (published.kind === 'visible')
-      return { visible: { isCertain: true, stored: published.stored } };
-    const { kind, error } = published;
-    if (kind === 'refused') return { error };
-    const stored = await storedIfSame(file, transfer);
-    if (!stored) return replace ? { visible: { isCertain: false }, error } : { error };
-    await sent.discard(error).catch(() => {});
-    return { visible: { isCertain: true, stored } };
-  } catch (error) {
-    return { visible: { isCertain: false }, error };
+  const replace = onConflict === 'replace';
+  const published = await upload.publish(replace).catch(throwInDoubt);
+  if (published.kind === 'visible') {
+    visible.set(file.name, { isCertain: true, stored: published.stored });
+    return;
   }
+  const { kind, error } = published;
+  if (kind === 'refused') throw error;
+  const stored = await storedIfSame(file, transfer).catch(throwInDoubt);
+  if (!stored && replace) throwInDoubt(error);
+  if (!stored) throw error;
+  visible.set(file.name, { isCertain: true, stored });
+  await upload.discard(error).catch(() => {});
 }
 
 /** Compares a file once more. Returns what the storage has, if that is this file. */
@@ -157,7 +159,7 @@ export async function findChanged(
 ): Promise<string[]> {
   const byName = new Map(packages.flatMap((each) => each.files).map((file) => [file.name, file]));
   const looks = [...byName.values()].map(async (file) => {
-    return { file, fingerprint: await transfer.storage.look(file.name) };
+    return { file, fingerprint: (await transfer.storage.look(file.name))?.fingerprint };
   });
   const changed: string[] = [];
   for (const { file, fingerprint } of await Promise.all(looks)) {

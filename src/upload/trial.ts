@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { ImgctlError } from '../errors.ts';
+import { compareStored } from './plan.ts';
 import type { Comparison, Storage, UnpublishedFile } from './storage.ts';
 import type { UploadSource } from './upload-file.ts';
 
@@ -29,7 +30,7 @@ export async function tryUpload(storage: Storage, onLeft: (name: string) => void
     const published = await part.publish(false);
     if (published.kind === 'refused') throw published.error;
     // After a conflict too: some storages say too little of a file to know it.
-    comparison = await storage.compare(name, FILE);
+    comparison = await compareStored(storage, name, FILE);
   } catch (error) {
     await part?.discard(error).catch(() => {});
     // If the upload itself was refused, the storage has nothing of it.
@@ -46,6 +47,6 @@ export async function tryUpload(storage: Storage, onLeft: (name: string) => void
     const message = `${address} returned a file that differs from the uploaded one`;
     throw new ImgctlError('failed', message, { facts: note ? `${note}; ${ask}` : ask });
   }
-  if ((await storage.compare(name, FILE)).state !== 'absent')
+  if (await storage.look(name))
     throw new ImgctlError('failed', `${address} did not remove the file`, { facts: ask });
 }

@@ -107,7 +107,7 @@ export async function openUploadFile(
   return {
     size,
     fingerprint,
-    settledFingerprint: settledFingerprintOf(stats, now()),
+    settledFingerprint: isSettled(stats, now(), SETTLED) ? fingerprint : undefined,
     read,
     readAll,
     async check(onProgress) {
@@ -140,13 +140,14 @@ export function fingerprintOf({ ino, size, mtimeNs, ctimeNs }: State): string {
   return [ino, size, mtimeNs, ctimeNs].join(':');
 }
 
-/** Returns undefined if a later change may not show: its times are whole seconds, or too young. */
-export function settledFingerprintOf(stats: State, now: number, age = SETTLED): string | undefined {
-  const { mtimeNs, ctimeNs } = stats;
+/**
+ * True if every later change will show: its times are no whole seconds, and old enough.
+ * @param age milliseconds: SETTLED, or 0 if this process made the last change
+ */
+export function isSettled({ mtimeNs, ctimeNs }: State, now: number, age: number): boolean {
   const hasFraction = ctimeNs % 1_000_000_000n !== 0n;
   const changed = mtimeNs > ctimeNs ? mtimeNs : ctimeNs;
-  const isOld = now - Number(changed / 1_000_000n) >= age;
-  return hasFraction && isOld ? fingerprintOf(stats) : undefined;
+  return hasFraction && now - Number(changed / 1_000_000n) >= age;
 }
 
 export function changedError(path: string): LocalFileError {

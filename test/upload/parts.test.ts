@@ -195,7 +195,7 @@ describe('an upload to a folder', () => {
     onTestFinished(() => file.close());
     const storage = folderStorage(folder, clock, rateLimit(0, clock));
     const put = (own = file) => storage.put('web.ova', own, () => {});
-    return { folder, source, file, storage, put };
+    return { folder, source, file, put };
   };
 
   it('whose part is removed meanwhile says that the part is gone', async () => {
@@ -211,8 +211,8 @@ describe('an upload to a folder', () => {
     expect(message).toBe('the upload of web.ova failed: its part is gone');
   });
 
-  it('whose part is changed in place is not published, and is removed with its file', async () => {
-    const { folder, storage, put } = await setUp();
+  it('whose part is changed in place is not published', async () => {
+    const { folder, put } = await setUp();
     const part = await put();
     const [name = ''] = readdirSync(folder);
     const bytes = readFileSync(path.join(folder, name)).reverse();
@@ -220,8 +220,6 @@ describe('an upload to a folder', () => {
     const message = 'the upload of web.ova failed: its temporary file is gone or was changed';
     expect(await part.publish(false)).toMatchObject({ kind: 'refused', error: { message } });
     expect(readdirSync(folder)).toEqual([name]);
-    await storage.remove('web.ova');
-    expect(readdirSync(folder)).toEqual([]);
   });
 
   it('does not read a file that becomes shorter as if it were whole', async () => {

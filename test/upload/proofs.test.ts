@@ -18,8 +18,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { systemOf } from '../../src/io.ts';
 import { loadProofs } from '../../src/upload/proofs.ts';
-import { isSettled } from '../../src/upload/responses.ts';
-import { settledFingerprintOf } from '../../src/upload/upload-file.ts';
+import { isSettledTag } from '../../src/upload/responses.ts';
+import { isSettled, SETTLED } from '../../src/upload/upload-file.ts';
 import { flipByte } from '../support/files.ts';
 import { runCli, temporaryDirectory } from '../support/io.ts';
 import { onLinux } from '../support/requirements.ts';
@@ -247,7 +247,7 @@ it.each([
 ])('a last change %s is a proof: %s ms, fraction %s: %s', (_what, age, fraction, isProof) => {
   const changed = (BigInt(NOW) - age) * 1_000_000n + fraction;
   const stats = { ino: 1n, size: 2n, mtimeNs: 3n, ctimeNs: changed };
-  expect(settledFingerprintOf(stats, NOW)).toBe(isProof ? `1:2:3:${changed}` : undefined);
+  expect(isSettled(stats, NOW, SETTLED)).toBe(isProof);
 });
 
 const DATE = 'Mon, 23 Nov 2026 12:00:10 GMT';
@@ -262,7 +262,7 @@ it.each([
   ['a time in the future', '"a"', 'Mon, 23 Nov 2026 12:00:11 GMT', DATE, false],
   ['an unknown Date', '"a"', 'Mon, 23 Nov 2026 12:00:08 GMT', 'unknown', false],
 ])('a stored file of %s is a proof: %j, %j, %j: %s', (_what, etag, modified, date, isProof) => {
-  expect(isSettled(etag, modified, date)).toBe(isProof);
+  expect(isSettledTag(etag, modified, date)).toBe(isProof);
 });
 
 describe('the file of proofs', () => {
