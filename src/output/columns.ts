@@ -30,6 +30,8 @@ interface Traits {
   readonly nullIsEmpty?: boolean;
   /** The column is never hidden if undefined. */
   readonly hides?: (typeof HIDING_STEPS)[number] | undefined;
+  /** The column is not hidden if two rows have the same value in the column of this name. */
+  readonly distinguishes?: string;
   /** Computes the value from the row. Only -c and --get show such a column. */
   readonly value?: (row: Row, now: number) => unknown;
   /** Returns what a table shows instead of the value. */

@@ -117,7 +117,7 @@ type Layout = Table | { readonly kind: 'records' };
  *
  *     90 cells and more   all columns
  *     78 to 89            data_store is hidden
- *     68 to 77            folder too
+ *     68 to 77            folder too, unless two names are the same
  *     64 to 67            the name is cut too, in 64 cells to 40
  *     50 to 63            updated_on is hidden instead
  *     40 to 49            the name is cut too
@@ -164,10 +164,12 @@ function hideColumns(
   room: number,
   steps: HidingSteps,
 ): readonly TableColumn[] {
+  const mustStay = ({ distinguishes }: TableColumn) =>
+    columns.some(({ name, texts }) => name === distinguishes && new Set(texts).size < texts.length);
   let shown = columns;
   for (const step of steps) {
     if (cellsOf(shown) <= room) return shown;
-    shown = shown.filter(({ hides }) => hides !== step);
+    shown = shown.filter((column) => column.hides !== step || mustStay(column));
   }
   return shown;
 }

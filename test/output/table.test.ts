@@ -19,7 +19,7 @@ const LOOKS: Record<string, Partial<Column>> = {
   status: { isState: true },
   token_state: { isState: true },
   data_store: { hides: 'first' },
-  folder: { hides: 'second' },
+  folder: { hides: 'second', distinguishes: 'name' },
 };
 
 /** `columns` has their names in one text. */

@@ -16,7 +16,7 @@ import { cachedFolders } from './image-names.ts';
 const LOOKS: Partial<Record<Field, Partial<Column>>> = {
   id: { isId: true },
   data_store: { hides: 'first' },
-  folder: { hides: 'second' },
+  folder: { hides: 'second', distinguishes: 'name' },
   updated_on: { hides: 'if narrow' },
 };
 
