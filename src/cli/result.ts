@@ -56,7 +56,7 @@ export async function showResult(context: Context, result: Result): Promise<numb
     sink: console.stdout,
     terminal: () => context.terminal,
     footer: (hidden: readonly string[]) =>
-      console.footer(end.summary, hidden, output?.hasColumnOptions === true),
+      console.footer(end.summary, hidden, output?.hasNoTrunc === true),
   };
   const print = async () => {
     if (text !== undefined) await writeText(place.sink, [text]);

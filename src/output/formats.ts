@@ -1,13 +1,12 @@
 // The output formats: a row for each, with its meaning and how it is written (tables: by table.ts).
 
 import { stringify } from '../json.ts';
-import type { Column } from './columns.ts';
 import { cellText, jsonText, printable } from './text.ts';
 
 /** Returns the line of a row, or of the header above all. */
 export type Line = (cells: readonly unknown[], onTerminal: boolean) => string;
 
-/** How rows are written: as their format says, or as the values of one column. */
+/** How rows are written. */
 export type Shape =
   /** Padded columns, or keys and values of each row. */
   | { readonly kind: 'table' }
@@ -19,9 +18,7 @@ export type Shape =
       readonly kind: 'document';
       list(values: Iterable<unknown>, meta: unknown): Iterable<string> | Promise<Iterable<string>>;
       record(value: unknown): string | Promise<string>;
-    }
-  /** --get: a line per value, or per item of a list. A missing value is an error. */
-  | { readonly kind: 'values'; readonly column: Column };
+    };
 
 interface FormatDeclaration {
   readonly meaning: string;
@@ -32,7 +29,9 @@ interface FormatDeclaration {
   readonly takesLocalTimes?: boolean;
 }
 
-const DECLARATIONS = {
+export type Format = 'table' | 'json' | 'ndjson' | 'yaml' | 'csv' | 'tsv';
+
+export const FORMATS: Readonly<Record<Format, FormatDeclaration>> = {
   table: {
     meaning: 'the default: one line per row, cut to fit a terminal, uncut in a pipe',
     shape: { kind: 'table' },
@@ -64,13 +63,9 @@ const DECLARATIONS = {
     meaning: 'a tab, CR or LF inside a cell becomes a space',
     shape: { kind: 'lines', line: tsvLine },
   },
-} as const satisfies Readonly<Record<string, FormatDeclaration>>;
+};
 
-export type Format = keyof typeof DECLARATIONS;
-
-export const FORMATS: Readonly<Record<Format, FormatDeclaration>> = DECLARATIONS;
-
-export const FORMAT_NAMES = Object.keys(DECLARATIONS) as Format[];
+export const FORMAT_NAMES = Object.keys(FORMATS) as Format[];
 
 /** Returns names for a sentence: `csv and tsv`, or with `-o ` `-o csv and -o tsv`. */
 function sentence(names: readonly Format[], word = 'and', before = ''): string {
@@ -139,7 +134,7 @@ function csvCell(value: unknown, onTerminal: boolean): string {
   return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }
 
-export function tsvLine(row: readonly unknown[], onTerminal: boolean): string {
+function tsvLine(row: readonly unknown[], onTerminal: boolean): string {
   const line = row.map((value) => cellText(value).replace(/[\t\r\n]/g, ' ')).join('\t');
   return `${onTerminal ? line.replace(/[^\t]+/g, printable) : line}\n`;
 }

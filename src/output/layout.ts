@@ -41,8 +41,9 @@ export function measureColumns(
   rows: readonly Row[],
   style: Style,
 ): readonly TableColumn[] {
-  const { hasSentences } = output.table;
-  const columns = output.columns.length > 0 ? output.columns : undeclared(rows[0]);
+  const { printed, table } = output;
+  const { hasSentences } = table;
+  const columns = printed.columns.length > 0 ? printed.columns : undeclared(rows[0]);
   const last = columns.length - 1;
   return columns.map((column, at) => {
     const wraps = hasSentences && at === last;

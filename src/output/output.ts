@@ -1,17 +1,11 @@
 // What was asked of the output: decided once, before anything is sent.
 //
-// A command asks `context.output` for an Output, and returns it with rows. `showResult` prints:
+// A command returns an Output with rows, and listWriter (writers.ts) writes them by its shape:
 //
-//   listWriter (writers.ts)   receives the rows, writes them by the shape of the Output
-//     lines, stream,          csv and tsv, ndjson, json and yaml, --get:
-//     document, values          formats.ts, yaml.ts; Output has the cells
-//     table                   writeTable, writeRecords (table.ts): layout.ts measures the columns,
-//                               decides which ones fit the terminal and cuts them (width.ts)
-//
-// Beside it, the Console writes to stderr: errors and notices (messages.ts), without secrets
-// (redaction.ts, decode.ts), and what a long run is doing (progress.ts). `ask` (prompt.ts,
-// line-editor.ts) reads from the terminal. All that is written is made safe by text.ts, in the
-// colours of style.ts, if the stream can show them (terminal.ts).
+//     lines       csv, tsv, --get   formats.ts
+//     stream      ndjson            formats.ts
+//     document    json, yaml        formats.ts, yaml.ts
+//     table                         table.ts writes the columns that layout.ts measures and fits
 
 import { incompatible, parseChoice } from '../choices.ts';
 import { ImgctlError } from '../errors.ts';
@@ -35,7 +29,7 @@ export interface OutputOptions {
   /** The columns of csv and tsv. Those of a table if undefined. */
   readonly cells?: readonly string[];
   /** A table shows each row as a record: a key and its value per line. */
-  readonly isRecord?: boolean;
+  readonly asRecords?: boolean;
   /** Records leave out what is missing. */
   readonly omitsMissing?: boolean;
   /** There is a table for each value of this column, below that value. */
@@ -58,12 +52,21 @@ interface OutputSettings {
 
 const URL_COLUMN: Column = { name: 'url', type: 'string', meaning: 'URL of the image' };
 
-/** What is printed of a row: all of it, some columns, or the bare value of one column. */
-type Content = 'row' | 'columns' | 'value';
+/** What is printed of a row. */
+type Printed =
+  /** Every field. In tables, csv and tsv, these columns. */
+  | { readonly kind: 'row'; readonly columns: readonly Column[] }
+  | { readonly kind: 'columns'; readonly columns: readonly Column[] }
+  /** The bare value of a column. If it is required, a row without one is an error. */
+  | {
+      readonly kind: 'value';
+      readonly columns: readonly [Column];
+      readonly isRequired: boolean;
+    };
 
 /** What the options say about a table. */
 interface TableOptions {
-  readonly isRecord: boolean;
+  readonly asRecords: boolean;
   readonly omitsMissing: boolean;
   readonly groupBy: string | undefined;
   readonly hasSentences: boolean;
@@ -84,16 +87,14 @@ interface TableOptions {
 export class Output {
   /** How rows are written. */
   readonly shape: Shape;
-  /** The columns that are printed, unless every field is. */
-  readonly columns: readonly Column[];
+  readonly printed: Printed;
   readonly table: TableOptions;
   /** True if tables, csv and tsv begin with the names of their columns. */
   readonly hasHeader: boolean;
   /** True if notes are printed: other formats than a table show that nothing was found. */
   readonly hasNotes: boolean;
-  /** True if the command has -c and --no-trunc, which hints name. */
-  readonly hasColumnOptions: boolean;
-  readonly #content: Content;
+  /** True if the command has --no-trunc; beside --get, it has -c then. */
+  readonly hasNoTrunc: boolean;
   readonly #now: () => number;
   readonly #timeStyle: TimeStyle;
   /** The columns with times, if those are formatted. */
@@ -102,17 +103,16 @@ export class Output {
   /** @throws ImgctlError usage: options that contradict each other or name no column */
   constructor(columns: readonly Column[], options: OutputOptions, settings: OutputSettings) {
     refuseContradictions(options, settings);
-    const { shape, printed, content } = choose(columns, options, settings);
-    const { trunc, header, groupBy, isRecord = false, hasSentences = false } = options;
+    const { shape, printed } = choose(columns, options, settings);
+    const { trunc, header, groupBy, asRecords = false, hasSentences = false } = options;
     const { omitsMissing = hasSentences } = options;
     const times = columns.filter(({ isTime }) => isTime);
     this.shape = shape;
-    this.columns = printed;
-    this.table = { isRecord, omitsMissing, groupBy, hasSentences, mayCut: trunc !== false };
-    this.hasHeader = header !== false && content !== 'value';
+    this.printed = printed;
+    this.table = { asRecords, omitsMissing, groupBy, hasSentences, mayCut: trunc !== false };
+    this.hasHeader = header !== false && printed.kind !== 'value';
     this.hasNotes = settings.format === 'table';
-    this.hasColumnOptions = trunc !== undefined;
-    this.#content = content;
+    this.hasNoTrunc = trunc !== undefined;
     this.#now = settings.now;
     // An invalid format of times fails only a command that has times.
     this.#timeStyle = times.length > 0 ? timeStyle(settings, options) : 'raw';
@@ -124,17 +124,12 @@ export class Output {
     return this.shape.kind === 'table';
   }
 
-  /** True if bare values are printed, not rows. */
-  get isBare(): boolean {
-    return this.#content === 'value';
-  }
-
   /** True if the field is printed whole. The texts of a table may leave something out. */
   printsWhole(field: string): boolean {
-    const { kind } = this.shape;
-    if (kind === 'table') return false;
-    if (kind !== 'lines' && this.#content === 'row') return true;
-    return namesOf(this.columns).includes(field);
+    const { shape, printed } = this;
+    if (shape.kind === 'table') return false;
+    if (shape.kind !== 'lines' && printed.kind === 'row') return true;
+    return namesOf(printed.columns).includes(field);
   }
 
   readonly timeText = (time: string): string => formatTimestamp(time, this.#timeStyle, this.#now());
@@ -149,11 +144,12 @@ export class Output {
 
   /** Returns what a document or a stream has of a row. */
   data(row: Row): unknown {
-    if (this.#content === 'row') return this.#withTimes(row);
-    const { columns } = this;
-    const [only] = columns;
-    if (this.isBare && only) return this.cell(only, row);
-    return Object.fromEntries(columns.map((column) => [column.name, this.cell(column, row)]));
+    const { printed } = this;
+    if (printed.kind === 'row') return this.#withTimes(row);
+    if (printed.kind === 'value') return this.cell(printed.columns[0], row);
+    return Object.fromEntries(
+      printed.columns.map((column) => [column.name, this.cell(column, row)]),
+    );
   }
 
   #withTimes(row: Row): Row {
@@ -183,42 +179,39 @@ function refuseContradictions(
   if (quiet && columns !== undefined) throw incompatible('--quiet', '--columns');
 }
 
-interface Choice {
-  readonly shape: Shape;
-  readonly printed: readonly Column[];
-  readonly content: Content;
-}
-
 /** Reads the table of Output from below: the first row that was asked for. @throws ImgctlError */
 function choose(
   columns: readonly Column[],
   options: OutputOptions,
   { format, quiet }: OutputSettings,
-): Choice {
+): Pick<Output, 'shape' | 'printed'> {
   const { get, urls, columns: chosen, shown, cells = shown } = options;
   const { shape } = FORMATS[format];
+  const tsv = FORMATS.tsv.shape;
   const valid = namesOf(columns);
   if (get !== undefined) {
     const name = parseChoice(get, { noun: 'field', valid, where: `--get '${get}'` });
-    const column = named(columns, name);
-    return { shape: { kind: 'values', column }, printed: [column], content: 'value' };
+    const asked = [named(columns, name)] as const;
+    return { shape: tsv, printed: { kind: 'value', columns: asked, isRequired: true } };
   }
   const id = columns.find(({ isId }) => isId);
   const only = urls ? URL_COLUMN : quiet && id;
   if (only) {
     // csv has no quotes either, as scripts loop over ids and URLs.
     const isText = shape.kind === 'table' || shape.kind === 'lines';
-    return { shape: isText ? FORMATS.tsv.shape : shape, printed: [only], content: 'value' };
+    const printed = { kind: 'value', columns: [only], isRequired: false } as const;
+    return { shape: isText ? tsv : shape, printed };
   }
   const stored = namesOf(columns.filter(({ value }) => !value));
   if (chosen) {
     const names = parseColumns(chosen.join(','), '--columns', valid, stored);
     // A table hides nothing that was asked for by name.
-    const printed = names.map((name) => ({ ...named(columns, name), hides: undefined }));
-    return { shape, printed, content: 'columns' };
+    const asked = names.map((name) => ({ ...named(columns, name), hides: undefined }));
+    return { shape, printed: { kind: 'columns', columns: asked } };
   }
   const names = (format === 'table' ? shown : cells) ?? stored;
-  return { shape, printed: names.map((name) => named(columns, name)), content: 'row' };
+  const usual = names.map((name) => named(columns, name));
+  return { shape, printed: { kind: 'row', columns: usual } };
 }
 
 function named(columns: readonly Column[], name: string): Column {

@@ -42,9 +42,8 @@ const INTERVAL = 100;
 const FRAMES = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏';
 const ASCII_FRAMES = '|/-\\';
 
-const FRAME_AND_SPACE = 2;
-/** Some terminals start a new line after a character in the last column. */
-const LAST_COLUMN = 1;
+/** The frame, a space, and the last column: after it, some terminals start a new line. */
+const RESERVED = 3;
 
 /** Cells of the start that stay if a line is cut: its end says how far the run is. */
 const MAX_HEAD = 4;
@@ -181,7 +180,7 @@ async function loadSpinner(
   spinner.prefixText = () => {
     // ora would erase lines without end in a window of 0 columns.
     if (!(stream.columns > 0)) spinner.isSilent = true;
-    const width = Math.max(0, stream.columns - FRAME_AND_SPACE - LAST_COLUMN);
+    const width = Math.max(0, stream.columns - RESERVED);
     spinner.text = cutMiddle(textNow(), width, terminal.unicode, MAX_HEAD);
     return '';
   };

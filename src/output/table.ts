@@ -45,7 +45,7 @@ export async function writeTable(
     : alignedLines(layout, look);
   await writeText(sink, lines);
   const shown = namesOf(below ? [...beside, below] : beside);
-  return namesOf(output.columns).filter((name) => !shown.includes(name));
+  return namesOf(output.printed.columns).filter((name) => !shown.includes(name));
 }
 
 /** Writes rows as keys and values. @param isFirst nothing is above that needs an empty line */

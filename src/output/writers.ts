@@ -3,7 +3,7 @@
 import { ImgctlError } from '../errors.ts';
 import type { Sink } from '../io.ts';
 import { type Column, namesOf, type Row } from './columns.ts';
-import { type Line, tsvLine } from './formats.ts';
+import type { Line } from './formats.ts';
 import type { Output } from './output.ts';
 import type { Terminal } from './terminal.ts';
 import { cellText, escapeInJson, printable, writeText } from './text.ts';
@@ -29,31 +29,24 @@ interface ListWriter {
  * @param isOne one row is a record: keys and values in a table, an object in a document
  */
 export function listWriter(output: Output, place: Place, isOne = false): ListWriter {
-  const { shape, table, isBare } = output;
+  const { shape, table, printed } = output;
   const { sink } = place;
   switch (shape.kind) {
     case 'stream':
       return streamWriter(shape.entry, output, sink);
     case 'table':
-      if (isOne || table.isRecord) return recordWriter(output, place);
+      if (isOne || table.asRecords) return recordWriter(output, place);
       return collected(isOne, (rows) => writeTables(rows, output, place));
     case 'lines':
       return collected(isOne, (rows) =>
         writeText(sink, linesOf(shape.line, rows, output, sink.isTTY)),
       );
-    case 'values':
-      return collected(isOne, async (rows) => {
-        const values = valuesOf(shape.column, rows, output);
-        await writeText(
-          sink,
-          values.map((value) => tsvLine([value], sink.isTTY)),
-        );
-      });
     case 'document':
       return collected(isOne, async (rows, meta) => {
         const data = mapped(rows, (row) => output.data(row));
         // With -q or --urls also a record is a list.
-        if (!isOne || isBare) return writeText(sink, await shape.list(data, meta));
+        if (!isOne || printed.kind === 'value')
+          return writeText(sink, await shape.list(data, meta));
         const [record] = data;
         return writeText(sink, [await shape.record(record)]);
       });
@@ -120,10 +113,14 @@ async function writeTables(rows: readonly Row[], output: Output, place: Place): 
 }
 
 function* linesOf(line: Line, rows: readonly Row[], output: Output, onTerminal: boolean) {
-  const { columns, hasHeader } = output;
-  if (hasHeader) yield line(namesOf(columns), onTerminal);
+  const { printed, hasHeader } = output;
+  if (hasHeader) yield line(namesOf(printed.columns), onTerminal);
+  if (printed.kind === 'value' && printed.isRequired) {
+    const values = valuesOf(printed.columns[0], rows, output);
+    return yield* values.map((value) => line([value], onTerminal));
+  }
   for (const row of rows) {
-    const cells = columns.map((column) => output.cell(column, row));
+    const cells = printed.columns.map((column) => output.cell(column, row));
     yield line(cells, onTerminal);
   }
 }
@@ -141,7 +138,7 @@ function valuesOf(column: Column, rows: readonly Row[], output: Output): readonl
   const message =
     length === 1 ? `${name} has no value` : `${missing} of ${length} results have no ${name}`;
   const toSeeAll = 'omit --get to see all fields';
-  const facts = output.hasColumnOptions ? `use -c ${name} -o tsv --no-header` : toSeeAll;
+  const facts = output.hasNoTrunc ? `use -c ${name} -o tsv --no-header` : toSeeAll;
   throw new ImgctlError('not-found', message, { facts });
 }
 

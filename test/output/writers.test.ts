@@ -216,11 +216,11 @@ it.each<[Format, string, ListCase]>([
 });
 
 it('listWriter writes records of a table one after the other', async () => {
-  const options = { isRecord: true, omitsMissing: true, rows: ROWS };
+  const options = { asRecords: true, omitsMissing: true, rows: ROWS };
   expect(await list('table', options)).toBe(
     'name    debian.ova\nfolder  debian\nid      7\n\nname  a,b.ova\nid    12\n',
   );
-  const own = { shown: [], names: [], isRecord: true, rows: [{ disk: 1 }, { 'disk 2': 'x' }] };
+  const own = { shown: [], names: [], asRecords: true, rows: [{ disk: 1 }, { 'disk 2': 'x' }] };
   expect(await list('table', own)).toBe('disk  1\n\ndisk 2  x\n');
 });
 

@@ -78,7 +78,7 @@ async function run(
     const facts = 'provide an id or a name, or a locked image with --lock NAME';
     throw new ImgctlError('usage', problem, { facts });
   }
-  const output = context.output(IMAGE_COLUMNS, { ...options, isRecord: true });
+  const output = context.output(IMAGE_COLUMNS, { ...options, asRecords: true });
   const catalogue = await openCatalogue(context, options);
   const { lock, file = DEFAULT_LOCK_FILE } = options;
   if (lock !== undefined) {

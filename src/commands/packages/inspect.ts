@@ -56,7 +56,7 @@ async function run(context: Context, _options: object, files: readonly string[])
   const data = context.output(COLUMNS);
   const { isTable } = data;
   // A table describes each package, without what it does not have.
-  const output = isTable ? context.output([], { isRecord: true, omitsMissing: true }) : data;
+  const output = isTable ? context.output([], { asRecords: true, omitsMissing: true }) : data;
   const batch = new PackageBatch(context, files);
   return { output, rows: inspectEach(context, batch, isTable), isOne: files.length === 1 };
 }

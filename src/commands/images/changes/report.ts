@@ -100,7 +100,7 @@ function oldValues(image: ReceivedImage, before: ReceivedImage, output: Output, 
   }
   const texts = fields.map((field) => {
     const old = `${field}: ${textOf(field, before[field])}`;
-    const isShown = output.columns.some(({ name }) => name === field);
+    const isShown = output.printed.columns.some(({ name }) => name === field);
     return isShown ? old : `${old}${sign}${textOf(field, image[field])}`;
   });
   return texts.join('; ') || null;

@@ -40,7 +40,7 @@ export function requestResult(
   strict = false,
 ) {
   // If the service sent no list: --get prints null as an empty one, and fails if it is missing.
-  const missing = output.shape.kind === 'values' ? undefined : null;
+  const missing = output.printed.kind === 'value' ? undefined : null;
   const { id, status = null, state, added = missing, deleted = missing } = request;
   const { errors, warnings, createdOn: created_on, updatedOn: updated_on, response } = request;
   const outcome = { id, status, state, added, deleted, errors, warnings };
