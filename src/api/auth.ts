@@ -18,7 +18,13 @@ import type { Pace } from '../http/pace.ts';
 import { isSafeMethod, type RetryOptions, sendWithRetry } from '../http/retry.ts';
 import type { Transport } from '../http/transport.ts';
 import { basicPair, resolveUrl } from '../http/url.ts';
-import { rateLimitedError, serviceMessage, statusError, withRecordStatus } from './responses.ts';
+import {
+  isPage,
+  rateLimitedError,
+  serviceMessage,
+  statusError,
+  withRecordStatus,
+} from './responses.ts';
 
 /** Provides access tokens; hides the stores and the password. */
 export interface TokenSource {
@@ -115,7 +121,8 @@ export class Sender {
     let token = await untilAborted(this.#options.tokens.current(), request.signal);
     let response = await this.#sendFollowingSlash(request, token);
     if (request.anyStatus) return response;
-    // Only the first token counts as accepted: one that was issued again would be renewed for ever.
+    // A service may issue the same token again, which would be renewed for ever if it still counted
+    // as accepted.
     let wasAccepted = this.#accepted.has(token);
     while (response.status === 401) {
       token = await this.#anotherToken(response, token, wasAccepted, request.signal);
@@ -150,7 +157,7 @@ export class Sender {
 
   /**
    * Returns another token after a 401.
-   * @throws ImgctlError token-refused: there is none; not-permitted
+   * @throws ImgctlError token-refused: there is none; bad-answer: also for a page; not-permitted
    */
   async #anotherToken(
     response: HttpResponse,
@@ -162,9 +169,11 @@ export class Sender {
     const error = statusError(response);
     // Another token would not be permitted either.
     if (error.code === 'not-permitted') throw error;
-    // With the basic scheme a service may call a bad token a wrong password.
-    const facts = error.facts ?? tokens.factsIfRefused;
-    const refusal = error.with({ code: 'token-refused', facts });
+    // A page may be that of a gateway, in the place of a refused token. With the basic scheme a
+    // service may call a bad token a wrong password.
+    const refusal = isPage(response)
+      ? error
+      : error.with({ code: 'token-refused', facts: tokens.factsIfRefused });
     if (token === undefined) throw refusal;
     const renewed = await untilAborted(tokens.renew(token, wasAccepted), signal);
     if (renewed === undefined) throw refusal;
@@ -190,16 +199,20 @@ export class Sender {
 
   async #sendWithToken(request: CompleteRequest, token?: string): Promise<HttpResponse> {
     const authorization = token === undefined ? undefined : this.#authorizationOf(token);
-    let isSent = false;
+    let isPending = false;
     const onSent = () => {
-      isSent = true;
+      isPending = true;
+    };
+    // If another request follows, the response was a refusal without any effect.
+    const onResponse = () => {
+      isPending = false;
     };
     try {
-      return await this.#transmit(request, authorization, { onSent });
+      return await this.#transmit(request, authorization, { onSent }, onResponse);
     } catch (error) {
       if (!(error instanceof ImgctlError) || isSafeMethod(request.method)) throw error;
       // A proxy may say that it did not pass the request on.
-      const mayHaveArrived = error instanceof TransportError ? error.sent : isSent;
+      const mayHaveArrived = error instanceof TransportError ? error.sent : isPending;
       throw mayHaveArrived ? uncertainError(request, error) : error;
     }
   }
@@ -216,6 +229,7 @@ export class Sender {
     request: CompleteRequest,
     authorization: string | undefined,
     more: Pick<HttpRequest, 'onSent' | 'refusals'>,
+    onResponse = () => {},
   ): Promise<HttpResponse> {
     const { timeout, userAgent } = this.#options;
     const headers = {
@@ -228,6 +242,7 @@ export class Sender {
     const httpRequest = { method, url, headers, timeout, signal, ...more };
     const send = async () => {
       const response = await this.#transport.send(httpRequest);
+      onResponse();
       return asReceived ? response : withRecordStatus(response);
     };
     return sendWithRetry({ send }, httpRequest, { ...this.#options, retries }, this.#pace);

@@ -136,7 +136,7 @@ interface Meaning {
 function meaningOf(response: HttpResponse): Meaning {
   const { status, url } = response;
   if (status === 401 || status === 403) {
-    // The service itself sends JSON, so a page does not mean a refused token.
+    // The service itself sends JSON.
     const more = 'a firewall or portal may have responded instead';
     if (isPage(response)) return { code: 'bad-answer', facts: { ...CHECK_BASE_URL, more } };
     const reason = serviceMessage(response.body);

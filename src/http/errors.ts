@@ -195,7 +195,7 @@ function isInvalidHttp({ name, code = '', message }: NodeJS.ErrnoException): boo
 interface NetworkError {
   readonly reason: string;
   readonly remedy?: Remedy;
-  /** False if a retry would fail in the same way [true]. */
+  /** False if a retry would fail in the same way; default true. */
   readonly transient?: boolean;
   /** What the server did, for messages that do not say `cannot reach`. */
   readonly deed?: string;

@@ -19,9 +19,12 @@ const MAX_REFUSED = 60_000;
 export interface PacedResponse {
   readonly response: HttpResponse;
   /** Milliseconds that the server asks to wait. */
-  readonly asked: number;
-  /** True if requests come too fast: 429, or nginx's 503 from a service that works. */
-  readonly isTooFast: boolean;
+  readonly askedWait: number;
+  /**
+   * `too-fast`: 429, or nginx's 503 from a service that works; `given-up`: and for a minute, no
+   * request succeeded.
+   */
+  readonly verdict: 'ok' | 'too-fast' | 'given-up';
 }
 
 interface PaceOptions {
@@ -29,7 +32,7 @@ interface PaceOptions {
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   readonly random: () => number;
   /** False for servers that do not limit a run: their requests are never slowed down. */
-  readonly limits?: boolean;
+  readonly slowsDown?: boolean;
 }
 
 /**
@@ -66,10 +69,6 @@ export class Pace {
     return this.#refusedSince === undefined ? 0 : this.#options.elapsed() - this.#refusedSince;
   }
 
-  get isExhausted(): boolean {
-    return this.refusedFor >= MAX_REFUSED;
-  }
-
   /**
    * Sends a request: at once, or in its turn if the run is slow.
    * @throws the signal's reason when it aborts; what `transmit` throws
@@ -79,11 +78,14 @@ export class Pace {
     const sendAndLearn = async () => {
       const hasSucceeded = this.#hasSucceeded;
       const response = { ...(await transmit()), hasSucceeded };
-      const asked = requestedWait(response) ?? 0;
-      const isTooFast = this.#isTooFast(response);
-      if (isTooFast) this.#slowDown(isInTurn, asked);
-      else this.#note(response, isInTurn);
-      return { response, asked, isTooFast };
+      const askedWait = requestedWait(response) ?? 0;
+      if (!this.#isTooFast(response)) {
+        this.#note(response, isInTurn);
+        return { response, askedWait, verdict: 'ok' } as const;
+      }
+      this.#slowDown(isInTurn, askedWait);
+      const verdict = this.refusedFor >= MAX_REFUSED ? 'given-up' : 'too-fast';
+      return { response, askedWait, verdict } as const;
     };
     if (!isInTurn) return sendAndLearn();
     const turn = this.#lastTurn.then(() => this.#waitForGap(signal)).then(sendAndLearn);
@@ -93,8 +95,8 @@ export class Pace {
   }
 
   #isTooFast({ status }: HttpResponse): boolean {
-    const { limits = true } = this.#options;
-    return limits && (status === 429 || (status === 503 && this.#hasSucceeded));
+    const { slowsDown = true } = this.#options;
+    return slowsDown && (status === 429 || (status === 503 && this.#hasSucceeded));
   }
 
   async #waitForGap(signal: AbortSignal): Promise<void> {
@@ -105,7 +107,7 @@ export class Pace {
   }
 
   /** @param isInTurn false if it was sent before the first refusal: it says nothing of the gap */
-  #slowDown(isInTurn: boolean, asked: number): void {
+  #slowDown(isInTurn: boolean, askedWait: number): void {
     const { elapsed, random } = this.#options;
     const time = elapsed();
     this.#hasResponded = true;
@@ -116,7 +118,7 @@ export class Pace {
     // The last try is at the end of the minute.
     const left = Math.max(this.#refusedSince + MAX_REFUSED - time, 0);
     // After a longer wait than MAX_WAIT the run ends.
-    const wait = asked > MAX_WAIT ? 0 : asked;
+    const wait = askedWait > MAX_WAIT ? 0 : askedWait;
     this.#nextAt = Math.max(this.#nextAt, time + Math.max(wait, Math.min(this.#gap, left)));
   }
 

@@ -19,8 +19,12 @@ export interface RetryOptions {
 /** What follows an attempt: its response, or the request again, in its turn or after a backoff. */
 type Next =
   | { readonly kind: 'return'; readonly response: HttpResponse }
-  | { readonly kind: 'turn'; readonly asked: number }
-  | { readonly kind: 'backoff'; readonly asked: number; readonly outage?: string | undefined };
+  | { readonly kind: 'again-in-turn'; readonly askedWait: number }
+  | {
+      readonly kind: 'again-after-backoff';
+      readonly askedWait: number;
+      readonly outage?: string | undefined;
+    };
 
 /**
  * A request that is safe or idempotent is retried after a retryable status or a lost connection,
@@ -44,8 +48,8 @@ export async function sendWithRetry(
       (error: unknown) => afterError(error, state),
     );
     if (next.kind === 'return') return next.response;
-    const { asked } = next;
-    if (next.kind === 'turn') {
+    const { askedWait: asked } = next;
+    if (next.kind === 'again-in-turn') {
       onEvent?.({ kind: 'limit', method, url, asked, refusedFor: pace.refusedFor });
       continue;
     }
@@ -71,34 +75,38 @@ interface State {
  *
  *     404; 502 to a POST; any if `retries` is 0    it is returned
  *     429 or 503 with Retry-After: 3600            it is returned
- *     429, or 503 after a success in this run      again in its turn; after a minute, returned
+ *     429, or 503 after a success in this run,     it is returned as `isLimited`
+ *     if there was no success for a minute
+ *     429, or 503 after a success in this run      again in its turn
  *     502, 503 and others after the last retry     it is returned
  *     502, 503 and others                          again after a backoff
  */
 function afterResponse(
-  { response, asked, isTooFast }: PacedResponse,
-  { request, pace, retries, retry }: State,
+  { response, askedWait, verdict }: PacedResponse,
+  { request, retries, retry }: State,
 ): Next {
   const end = { kind: 'return', response } as const;
   const { status } = response;
   const { refusals = [429] } = request;
   const isRetried = isIdempotent(request) ? isRetryableStatus(status) : refusals.includes(status);
-  if (!isRetried || retries === 0 || asked > MAX_WAIT) return end;
-  if (isTooFast && pace.isExhausted)
-    return { kind: 'return', response: { ...response, isLimited: true } };
-  if (isTooFast) return { kind: 'turn', asked };
+  if (!isRetried || retries === 0) return end;
+  if (askedWait > MAX_WAIT) return end;
+  if (verdict === 'given-up') return { kind: 'return', response: { ...response, isLimited: true } };
+  if (verdict === 'too-fast') return { kind: 'again-in-turn', askedWait };
   if (retry > retries) return end;
-  return { kind: 'backoff', asked, outage: status > 500 ? `returned ${status}` : undefined };
+  const outage = status > 500 ? `returned ${status}` : undefined;
+  return { kind: 'again-after-backoff', askedWait, outage };
 }
 
 /** @throws the error, if it is not retried */
 function afterError(error: unknown, { request, pace, retries, retry }: State): Next {
   if (!(error instanceof TransportError) || !error.transient || retry > retries) throw error;
   if (error.sent && !isIdempotent(request)) throw error;
-  if (pace.hasResponded) return { kind: 'backoff', asked: 0, outage: 'did not respond' };
+  const again = { kind: 'again-after-backoff', askedWait: 0 } as const;
+  if (pace.hasResponded) return { ...again, outage: 'did not respond' };
   // A proxy that never let a request through is set up wrongly.
   if (error.code === 'proxy') throw error;
-  return { kind: 'backoff', asked: 0 };
+  return again;
 }
 
 function isIdempotent({ method, idempotent = false }: HttpRequest): boolean {

@@ -242,9 +242,9 @@ class ResponseHandler {
   }
 }
 
-/** undici reads neither a length that stands twice nor one beside chunks. */
+/** undici reads neither a repeated length nor one beside chunks. */
 const LENGTH_FLAW =
-  'an invalid Content-Length: it stands twice, beside Transfer-Encoding, or is wrong';
+  'an invalid Content-Length: it is repeated, beside Transfer-Encoding, or is wrong';
 
 function connectionError(shared: Shared, request: HttpRequest, error: Error, sent: boolean): Error {
   // A body that could not be read, and a proxy that refused, have errors of their own.

@@ -104,7 +104,10 @@ export function createClient(options: ClientOptions) {
       warnOfZones();
       return found.slice(0, query.limit) as Image[];
     },
-    /** Submits an image sync once. If it throws outcome-unknown, it may have been submitted. */
+    /**
+     * Submits an image sync once. It may have been submitted if this throws outcome-unknown,
+     * server-error or bad-answer.
+     */
     submitSync: async () => client.startRun().submitSync(),
     async getSyncRequest(id: SyncId, signal?: AbortSignal) {
       checkOptions({ id, signal }, 'sync request', SYNC_REQUEST, ['id']);

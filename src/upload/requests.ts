@@ -46,7 +46,7 @@ export function createRequests(
   const target = { origin: base.origin, endpoint, proxy, ca, timeout };
   const transport = createTransport({ ...target, ...limits, now, elapsed, onEvent });
   const own = { 'user-agent': options.userAgent, 'accept-encoding': 'identity' };
-  const pace = new Pace({ elapsed, sleep, random, limits: false });
+  const pace = new Pace({ elapsed, sleep, random, slowsDown: false });
   return {
     /** Returns any response but a redirect. @throws ImgctlError */
     async send(request: StorageRequest): Promise<HttpResponse> {

@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import type { Client } from '../../src/api/client.ts';
+import { ImgctlError } from '../../src/errors.ts';
 import { connect, GET, PATCH, type ScriptedClientOptions } from '../support/client.ts';
 import { failure } from '../support/errors.ts';
 import {
@@ -41,6 +42,13 @@ describe('a request to the service', () => {
     const path = `${foreign.baseUrl}/v2`;
     expect((await failure(client.send({ method: 'GET', path }))).code).toBe('usage');
     expect([...server.requests, ...foreign.requests]).toEqual([]);
+  });
+
+  it('has no effect if it is interrupted during the wait after a refusal', async () => {
+    const sleep = () => Promise.reject(new ImgctlError('interrupted', 'interrupted'));
+    const { client } = await connect(() => ({ status: 429 }), { sleep });
+    const error = await failure(client.submitSync());
+    expect(error).toMatchObject({ message: 'interrupted', facts: undefined });
   });
 
   it('is not sent if the signal is already aborted', async () => {
@@ -103,6 +111,14 @@ describe('a refused token', () => {
     expect((await failure(client.send(GET))).code).toBe('not-permitted');
     expect(tokens.refusals).toEqual([]);
     expect(server.requests).toHaveLength(1);
+  });
+
+  it('is renewed once after a page, whose maker is not the service if it persists', async () => {
+    const { client, server } = await connect(() => ({ status: 401, body: '<html>' }), {
+      renewals: 1,
+    });
+    expect((await failure(client.send(GET))).code).toBe('bad-answer');
+    expect(server.requests).toHaveLength(2);
   });
 
   it('is renewed although the service calls it a wrong password', async () => {

@@ -313,11 +313,11 @@ describe('the pace', () => {
     await send(429);
     pass(59_000);
     await send(500);
-    expect(pace.isExhausted).toBe(false);
+    expect(pace.refusedFor).toBeLessThan(60_000);
     pass(1_000);
-    expect(pace.isExhausted).toBe(true);
+    expect(pace.refusedFor).toBeGreaterThanOrEqual(60_000);
     await send(404);
-    expect(pace.isExhausted).toBe(false);
+    expect(pace.refusedFor).toBe(0);
   });
 
   it('takes 503 for a refusal only after a success', async () => {
