@@ -1,4 +1,4 @@
-// What a push does with a file: known before the storage is loaded.
+// What a push does with a file. A command can import this without loading the storages.
 
 export type Action = 'upload' | 'replace' | 'unchanged' | 'skip' | 'conflict';
 

@@ -76,6 +76,7 @@ export async function publishPart(
   const mayBeOld = replace && move.kind !== 'moved' && file.tag === '';
   if (isOther || mayBeOld)
     return { kind: 'conflict', error: replacedError(name, dav.address, replace) };
+  dav.unfinished.delete(part);
   // No proof, since only the size was checked: the next push compares the content.
   return { kind: 'visible', stored: { ...file, isSettled: false } };
 }

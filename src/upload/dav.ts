@@ -97,15 +97,8 @@ async function uploadPart(dav: Dav, name: string, file: UploadSource, onProgress
       throw arrivedWrong(name, arrived ? `${arrived.size} of ${file.size} bytes` : 'it is gone');
     const { size, tag } = arrived;
     return {
-      async publish(replace: boolean) {
-        const published = await publishPart(dav, { part, name, size, tag }, replace);
-        if (published.kind === 'visible') unfinished.delete(part);
-        return published;
-      },
-      async discard() {
-        await removeFile(dav, part);
-        unfinished.delete(part);
-      },
+      publish: (replace: boolean) => publishPart(dav, { part, name, size, tag }, replace),
+      discard: () => removeFile(dav, part).then(() => unfinished.delete(part)),
     };
   } catch (error) {
     // A server that is away would only delay the error; a later run removes the parts.

@@ -21,6 +21,8 @@ interface Proof {
 
 /** Counts up with what makes a package valid: earlier proofs no longer count. */
 const VERSION = 3;
+/** As many as fit into MAX_FILE_SIZE, with names of 255 bytes and ETags of 200. */
+const MAX_PROOFS = 5_000;
 
 export interface Proofs {
   /** Returns the fingerprint of the stored file that was equal to the source as it is. */
@@ -50,14 +52,10 @@ export function loadProofs(file: string | undefined, { system }: Pick<Io, 'syste
     async save() {
       if (!isChanged || file === undefined) return;
       isChanged = false;
-      const lines = [...proofs.values()].map((proof) => JSON.stringify(proof));
-      const sizeOf = (line: string) => Buffer.byteLength(line) + ',\n'.length;
-      // And what is around the lines.
-      let bytes = 100;
-      for (const line of lines) bytes += sizeOf(line);
-      while (bytes > MAX_FILE_SIZE) bytes -= sizeOf(lines.shift() ?? '');
+      const lines = [...proofs.values()].slice(-MAX_PROOFS).map((proof) => JSON.stringify(proof));
       const text = `{"version":${VERSION},"proofs":[\n${lines.join(',\n')}\n]}\n`;
-      await replaceFile(file, text).catch(() => {});
+      // A larger file would not be read.
+      if (Buffer.byteLength(text) <= MAX_FILE_SIZE) await replaceFile(file, text).catch(() => {});
     },
   };
 }

@@ -30,11 +30,14 @@ export interface StorageRequest
   readonly nextUrl?: () => URL;
 }
 
-/** @param explain returns the error of a response if it is known, also of a redirect */
+/**
+ * @param sign returns all headers of an attempt: those of the request, and the authorization
+ * @param explain returns the error of a response if it is known, also of a redirect
+ */
 export function createRequests(
   base: URL,
   options: StorageOptions,
-  authorize: (request: StorageRequest) => Promise<Record<string, string>>,
+  sign: (request: StorageRequest) => Promise<Record<string, string>>,
   explain: (response: HttpResponse) => ImgctlError | undefined = () => undefined,
 ) {
   const { clock, ca, env, onEvent, onSecret, parallel, redact, retries, timeout } = options;
@@ -51,14 +54,14 @@ export function createRequests(
     /** Returns any response but a redirect. @throws ImgctlError */
     async send(request: StorageRequest): Promise<HttpResponse> {
       const { url, nextUrl = () => url, patience = 0 } = request;
-      const sent = { ...request, headers: {}, timeout: Math.max(timeout, patience), signal };
+      const unsigned = { ...request, headers: {}, timeout: Math.max(timeout, patience), signal };
       // Each attempt is signed anew, since a signature is valid for some minutes only.
-      const sendSigned = async (attempt: HttpRequest) => {
-        const headers = { ...own, ...(await authorize(request)) };
-        return transport.send({ ...attempt, headers, url: nextUrl() });
+      const attempt = async () => {
+        const headers = { ...own, ...(await sign(request)) };
+        return transport.send({ ...unsigned, headers, url: nextUrl() });
       };
       const retrying = { retries, sleep, random, onEvent };
-      const received = await sendWithRetry({ send: sendSigned }, sent, retrying, pace);
+      const received = await sendWithRetry({ send: attempt }, unsigned, retrying, pace);
       const response = isSuccess(received) ? received : withoutSecrets(received, redact);
       const known = explain(response);
       if (known) throw known;
@@ -96,12 +99,12 @@ export function streamBody(
   return {
     length,
     async *chunks() {
-      let sent = 0;
-      onBytes(sent);
+      let position = 0;
+      onBytes(position);
       for await (const chunk of read()) {
         yield chunk;
-        sent += chunk.length;
-        onBytes(sent);
+        position += chunk.length;
+        onBytes(position);
       }
     },
   };

@@ -57,7 +57,7 @@ export async function openUpload(s3: S3, name: string, file: UploadSource): Prom
 
 /** Returns the ETags of the parts by number; none if the list makes no sense for this file. */
 async function readParts({ s3, name, id, file }: StartedUpload): Promise<Upload['etags']> {
-  const request = { name, query: { uploadId: id, 'part-number-marker': '0' } };
+  const request = { name, query: { uploadId: id } };
   const maxNumber = Math.max(1, Math.ceil(file.size / partSizeOf(s3, file)));
   const etags = new Map<number, string>();
   try {

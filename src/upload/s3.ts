@@ -37,14 +37,14 @@ export function s3Storage(url: URL, credentials: S3Credentials, options: Storage
   const { host, origin, pathname } = url;
   const [bucket = '', ...folders] = pathname.slice(1).split('/').map(decodeURIComponent);
   const prefix = folders.map((folder) => `${folder}/`).join('');
-  const authorize = async ({ method, url: { href }, headers }: StorageRequest) => {
+  const sign = async ({ method, url: { href }, headers }: StorageRequest) => {
     const datetime = new Date(options.clock.now()).toISOString().replace(/[:-]|\.\d{3}/g, '');
     const request = { method, url: href, headers: { ...headers }, datetime, service: 's3' };
     const signed = await new AwsV4Signer({ ...request, ...credentials }).sign();
     return Object.fromEntries(signed.headers);
   };
   const explain = (response: HttpResponse) => regionError(response, credentials.region);
-  const requests = createRequests(url, options, authorize, explain);
+  const requests = createRequests(url, options, sign, explain);
   const send = ({ name, query = {}, ...request }: S3Request) => {
     const key = name === undefined ? [] : `${prefix}${name}`.split('/');
     const target = new URL(`/${[bucket, ...key].map(encode).join('/')}`, origin);

@@ -94,7 +94,7 @@ export interface Storage {
   compareContent(name: string, file: UploadSource, stored: StoredFile): Promise<Comparison>;
   /** Uploads the file and checks what arrived; it stays invisible. */
   put(name: string, file: UploadSource, onProgress: OnBytes): Promise<UnpublishedFile>;
-  /** Removes the file, and what is known of unfinished uploads of that name. */
+  /** Removes the file, if it exists, and what WebDAV and S3 know of unfinished uploads of it. */
   remove(name: string): Promise<void>;
   /** Removes the parts of killed processes, and of uploads of this one that failed. */
   removeDeadParts(): Promise<void>;
