@@ -18,7 +18,7 @@ export function formatTimestamp(text: string, style: TimeStyle, now: number): st
   // Another zone can have another year, and years of five digits begin with a sign.
   if (date.length > 10) return text;
   const seconds = Math.floor((at - day * DAY) / SECOND);
-  const clock = clockText(Math.floor(seconds / 60));
+  const clock = `${twoDigits(seconds / 3600)}:${twoDigits((seconds / 60) % 60)}`;
   return style === 'iso' ? `${date}T${clock}:${twoDigits(seconds % 60)}Z` : `${date} ${clock}`;
 }
 
@@ -34,15 +34,6 @@ function dateText(day: number): string {
   const [date = ''] = new Date(day * DAY).toISOString().split('T');
   DATES.set(day, date);
   return date;
-}
-
-/** What clocks show, for each minute of the day that was formatted. */
-const CLOCKS: string[] = [];
-
-/** Returns `12:42` for a minute of the day. */
-function clockText(minute: number): string {
-  CLOCKS[minute] ??= `${twoDigits(minute / 60)}:${twoDigits(minute % 60)}`;
-  return CLOCKS[minute];
 }
 
 function twoDigits(number: number): string {

@@ -1,7 +1,7 @@
 // Parses times as users type them: points in time, ages such as 30d, and local times.
 
 import { MAX_INSTANT } from '../words.ts';
-import { localSpan, withOffset } from './local-time.ts';
+import { localSpan, offsetAt } from './local-time.ts';
 import { DAY, HOUR, MINUTE, parseTime, parseTimeText, SECOND, type Time } from './timestamp.ts';
 
 /** Milliseconds of each unit of a duration. */
@@ -59,7 +59,8 @@ const AGE_IN_WORDS = new RegExp(
 export function timeInWords(text: string, now: number): string | undefined {
   const words = text.toLowerCase().replace(/[\s_-]+/g, ' ');
   const daysAgo = ['today', 'yesterday'].indexOf(words);
-  if (daysAgo >= 0) return withOffset(now - daysAgo * DAY).slice(0, 10);
+  // A local day may have 23 hours.
+  if (daysAgo >= 0) return new Date(now + offsetAt(now) - daysAgo * DAY).toISOString().slice(0, 10);
   const [, amount, unit] = AGE_IN_WORDS.exec(words) ?? [];
   if (unit === undefined) return undefined;
   const count = Number(amount || 1);

@@ -120,6 +120,11 @@ it.each<readonly [string, string]>([
   expect(parseTimeValue(text, NOW)?.at).toBe(iso ? Date.parse(iso) : undefined);
 });
 
+it('yesterday is the local day before, also if that has 23 hours', () => {
+  vi.stubEnv('TZ', 'Europe/Berlin');
+  expect(timeInWords('yesterday', Date.parse('2026-03-30T00:30+02:00'))).toBe('2026-03-29');
+});
+
 describe('a time without an offset', () => {
   it.each([
     ['2026-11-01', 'Europe/Berlin', '2026-11-01T00:00:00+01:00'],
