@@ -102,10 +102,10 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
     terms(
       ['versions', '22.04, 7.0U3c, SP5, rc.1, 5.2-hotfix2, b20240115'],
       ['not versions', describeHiddenWords()],
-      ['not compared', 'git hashes, such as a383732 and g1234567'],
+      ['not compared', 'git hashes: a383732, b5969303, g1234567'],
     ),
     'Series: names with the same words, such as ubuntu-#-server-cloudimg-amd64-#.ova. A version can have any number of parts: 24.04 and 24.04.3 are in one series.',
-    'Order: versions are compared from left to right: 8.10 is newer than 8.9, and 1.2.3-50 than 1.2-100. A longer version is newer, except for alpha, beta and rc: 1.0.1 is newer than 1.0, and 1.0 than 1.0-rc1. Of two images with the same name, the one created later is newer. The update time is ignored.',
+    'Order: versions are compared from left to right: 8.10 is newer than 8.9, and 1.2.3-50 than 1.2-100. A longer version is newer, except alpha, beta and rc: 1.0.1 is newer than 1.0, and 1.0 than 1.0-rc1. Of two images with the same name, apart from git hashes, the one created later is newer. Update times are ignored.',
     'No guess: "images latest" asks you to choose, or exits with 2 in a script, if several series match, a word matches different numbers in one series, or the names do not tell which image is newer: the newest may be a pre-release (2.1-rc1, 1.0b2), words or lengths differ (12_sp3 and 12_2021, 1.2-3 and 1.2.4), or the year of a date comes last. Then choose by time.',
     'imgctl compares numbers and does not know products: Leap 42.3 counts as newer than 15.0, rhel810 as newer than rhel94. "images list -s name:version" uses the same rules, but never refuses: it guesses.',
     'Locks: commit images.lock.json, so that every build uses the same images.',

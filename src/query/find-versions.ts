@@ -3,6 +3,7 @@
 /** Characters that belong together: 7.0U3, SP05 or a git hash. A version has one or more. */
 export interface VersionToken {
   readonly text: string;
+  /** An index in the normalized name. */
   readonly start: number;
   /** The index behind its last character. */
   readonly end: number;
@@ -15,24 +16,27 @@ export const LETTER_OR_DIGIT = '[\\p{L}\\p{N}]';
 /** The level of a processor, but no version: x86_64_v3, not amd64-v1.2. */
 export const LEVEL = `[_-]?v[1-9](?!${LETTER_OR_DIGIT}|\\.\\d)`;
 
-/** Whole words whose digits are no version: as people read them, and as patterns. */
-const HIDDEN: Readonly<Record<string, readonly string[]>> = {
-  'processors such as amd64, x86_64 and i686': [
+/** Whole words whose digits are no version. */
+const HIDDEN: readonly (readonly [label: string, ...patterns: string[]])[] = [
+  [
+    'processors such as amd64, x86_64 and i686',
     `(?:amd64|x86[_-]64|arm64)(?:${LEVEL})?`,
     'x86|aarch64|armv[5-9][a-z]*|i[3-6]86|ppc64(?:le|el)?|s390x?|riscv64',
   ],
-  '64bit, win64 and x64': ['(?:32|64)[_-]?bits?', '(?:win|linux|x)(?:32|64)'],
-  'sizes such as 20G, 4vcpu and 4c8g': [
+  ['64bit, win64 and x64', '(?:32|64)[_-]?bits?', '(?:win|linux|x)(?:32|64)'],
+  [
+    'sizes such as 20G, 4vcpu and 4c8g',
     '(?<!\\.)\\d+(?:\\.\\d)?(?:[gmt](?:i?b)?|v?cpus?|cores?)',
     '\\d+(?:c|v?cpu)[_-]?\\d+gb?',
   ],
-  'hw11, gen2, el8': ['(?:hw|gen|el)\\d+'],
-  // Not u3c, v1b and w11pro, which are versions.
-  'k8s, universalk9': [`(?![bhmprsuv])${LETTER}\\d{1,2}${LETTER}{1,2}`, `${LETTER}*k9`],
-};
+  ['hw11, gen2, el8', '(?:hw|gen|el)\\d+'],
+  // k8s, i18n. The other letters begin versions: b build, h hotfix, m milestone, p patch, r release,
+  // s service pack, u update (u3c), v version (v1b).
+  ['k8s, universalk9', `(?![bhmprsuv])${LETTER}\\d{1,2}${LETTER}{1,2}`, `${LETTER}*k9`],
+];
 
 export function describeHiddenWords(): string {
-  return Object.keys(HIDDEN).join('; ');
+  return HIDDEN.map(([label]) => label).join('; ');
 }
 
 /** Words that are part of a version if digits follow: SP5, rc1, cu4. */
@@ -56,6 +60,9 @@ const TOKEN = `(?:${WORD_BEFORE}|${LETTER_BEFORE})?(?<!\\d)\\d+(?:\\.\\d+|${LETT
 /** What isHash decides about. Not digits alone: many names have dates. */
 const MAYBE_HASH = '(?=g|\\d*[a-f])g?[0-9a-f]{7,40}';
 
+/** 1234567, 151046b; b12345678, as fewer digits behind a letter are rather a hash: b5969303 */
+const NUMBER_WITH_LETTER = /^\d+[a-f]?$|^[a-f]\d{8,}$/;
+
 /** cad2024, b202401, 01dec2024, 2024cafe, 20240115c3 */
 const DATE_WITH_LETTERS =
   /^\d{0,2}[a-f]*20\d\d(?:(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01])?)?(?:[a-f]+\d*)?$/;
@@ -63,7 +70,7 @@ const DATE_WITH_LETTERS =
 /**
  * Says whether a text in lower case is 7 to 40 digits of a git hash, perhaps behind git's g:
  *
- *     a383732, 26156e2, g1234567     yes
+ *     a383732, b5969303, g1234567    yes
  *     g20240115                      no, a date
  *     1234567, 151046b, b12345678    no, numbers, which may have a letter
  *     cad2024, 01dec2024             no, dates with letters
@@ -73,8 +80,7 @@ export function isHash(text: string): boolean {
   if (!/^(?=.*\d)[0-9a-f]{7,40}$/.test(hex)) return false;
   const isBehindG = hex !== text;
   if (isBehindG) return !/^\d{8,}$/.test(hex);
-  const isNumber = /^[a-f]?\d{8,}$|^\d+[a-f]?$/.test(hex);
-  return !isNumber && !DATE_WITH_LETTERS.test(hex);
+  return !NUMBER_WITH_LETTER.test(hex) && !DATE_WITH_LETTERS.test(hex);
 }
 
 /** Stands for each character of a hash. No name that is read has it. */
@@ -84,7 +90,7 @@ export const MARK = '\0';
 let patterns: { readonly masked: RegExp; readonly tokens: RegExp } | undefined;
 
 function makePatterns() {
-  const hidden = Object.values(HIDDEN).flat().join('|');
+  const hidden = HIDDEN.flatMap(([, ...hiddenPatterns]) => hiddenPatterns).join('|');
   return {
     masked: new RegExp(
       `(?<!${LETTER_OR_DIGIT})(?:(${hidden})|${MAYBE_HASH})(?!${LETTER_OR_DIGIT})`,
@@ -105,13 +111,11 @@ export function findVersionTokens(name: string): VersionToken[] {
     if (hidden !== undefined) return ' '.repeat(word.length);
     return isHash(word.toLowerCase()) ? MARK.repeat(word.length) : word;
   });
-  const tokens: VersionToken[] = [];
   let end = 0;
-  for (const found of masked.match(patterns.tokens) ?? []) {
-    // Finds this one, as no digit is between two tokens; matchAll would take longer.
+  // Not matchAll, which takes half as much time again for the whole name.
+  return (masked.match(patterns.tokens) ?? []).map((found) => {
     const start = masked.indexOf(found, end);
     end = start + found.length;
-    tokens.push({ text: name.slice(start, end), start, end, isHash: found.startsWith(MARK) });
-  }
-  return tokens;
+    return { text: name.slice(start, end), start, end, isHash: found.startsWith(MARK) };
+  });
 }

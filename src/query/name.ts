@@ -36,6 +36,8 @@ export function readName(name: string): Name {
 /** The examples are of `app-v12-SP05_2024-amd64-2.ova`. */
 export class Name {
   readonly text: string;
+  /** The text in which the tokens are found. */
+  readonly normalized: string;
   /** One more than places: `app-`, `-amd64-` and an empty text. */
   readonly #words: string[] = [];
   readonly #places: Place[] = [];
@@ -43,10 +45,10 @@ export class Name {
 
   constructor(text: string) {
     // A service can put the mark into a name.
-    const name = normalize(text).replaceAll(MARK, ' ');
+    this.normalized = normalize(text).replaceAll(MARK, ' ');
     this.text = text;
-    this.#extension = /\.ov[af]$/i.test(name) ? name.slice(-4) : '';
-    const stem = name.slice(0, name.length - this.#extension.length);
+    this.#extension = /\.ov[af]$/i.exec(this.normalized)?.[0] ?? '';
+    const stem = this.normalized.slice(0, this.normalized.length - this.#extension.length);
     let end = 0;
     for (const token of findVersionTokens(stem)) {
       this.#add(stem.slice(end, token.start), token);

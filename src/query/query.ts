@@ -120,7 +120,6 @@ function wordCondition(text: string): Condition {
   }
   const word = parseWord(text);
   const test = (image: ImageRecord) => word.matches(nameOf(image));
-  if (text.includes('%')) return { text, word, test, sent: undefined };
   // The longest piece is in the fewest names.
   const [piece = ''] = word.pieces.toSorted((one, other) => other.length - one.length);
   return { text, word, test, sent: likeFilter('name', piece) };

@@ -35,14 +35,13 @@ interface Entry<Row extends ImageRecord = ImageRecord> {
 
 /** Collects the images of a query. Ignores images without a name. */
 export class SeriesIndex<Row extends ImageRecord> {
-  /** The words that mean versions. */
   readonly #words: readonly Word[];
   /** The images of each series, which has at least one. */
   readonly #bySeries = new Map<string, Entry<Row>[]>();
 
   /** @param words that the names of the images match */
   constructor(words: readonly string[] = []) {
-    this.#words = words.map(parseWord).filter(({ positionIn }) => positionIn);
+    this.#words = words.map(parseWord);
   }
 
   get isEmpty(): boolean {
@@ -61,7 +60,7 @@ export class SeriesIndex<Row extends ImageRecord> {
   }
 
   #meantIn(name: Name): string {
-    return this.#words.map(({ positionIn }) => positionIn?.(name)).join();
+    return this.#words.map(({ positionIn }) => positionIn(name)).join();
   }
 
   /** Returns the images of each series, in the alphabetical order of the series. */
@@ -123,7 +122,7 @@ export class SeriesIndex<Row extends ImageRecord> {
     const choices = [newest, ...[...newestByMeant.values()].sort(newestFirst)] as const;
     const names = choices.map(({ image }) => readName(nameOf(image)));
     const words = this.#words.filter(({ positionIn }) => {
-      return new Set(names.map((name) => positionIn?.(name))).size > 1;
+      return new Set(names.map((name) => positionIn(name))).size > 1;
     });
     const texts = words.map(({ text }) => text).join(' and ');
     const verb = words.length === 1 ? 'matches' : 'match';
@@ -132,39 +131,34 @@ export class SeriesIndex<Row extends ImageRecord> {
 }
 
 function doubtAboutOrder<Each extends Entry>(newest: Each, all: readonly Each[]) {
-  for (const { rivalsOf, what, why } of ORDER_DOUBTS) {
-    const rivals = rivalsOf(newest, all);
-    if (rivals.length === 0) continue;
+  const pattern = patternOf(newest);
+  const doubtFor = (rivals: readonly Each[], problem: string) => {
+    if (rivals.length === 0) return undefined;
     const rival = newestOf(rivals);
     const isRivalFirst = likeliestFirst(newest.image, rival.image) > 0;
     const choices = isRivalFirst ? ([rival, newest] as const) : ([newest, rival] as const);
-    return { choices, problem: `${what} ${patternOf(newest)} ${why}` };
-  }
-  return undefined;
+    return { choices, problem };
+  };
+  return (
+    doubtFor(rivalsByGuess(newest, all), `the versions in ${pattern} cannot be compared`) ??
+    doubtFor(releasesBehind(newest, all), `the newest of ${pattern} is a pre-release`) ??
+    doubtFor(rivalByYear(newest, all), `the dates in ${pattern} cannot be compared`)
+  );
 }
 
-/** The first one with rivals counts: images that may be newer than the newest by version. */
-const ORDER_DOUBTS = [
-  { rivalsOf: unsureOlder, what: 'the versions in', why: 'cannot be compared' },
-  { rivalsOf: releases, what: 'the newest of', why: 'is a pre-release' },
-  { rivalsOf: newestByYear, what: 'the dates in', why: 'cannot be compared' },
-] as const;
-
 /**
- * Returns the images that may be newer than the newest: 999 beside 10000. It is not one of them if
- * 1000 is there too, as 1000 is surely older than 10000, and 999 than 1000. So from the newest to
- * the oldest, each is compared with the newest, then with the last one that is surely older.
+ * Returns the images that may be newer than the newest: 999 beside 10000, unless 1000 is there too,
+ * as 1000 is surely older than 10000, and 999 than 1000.
  */
-function unsureOlder<Each extends Entry>(newest: Each, all: readonly Each[]): readonly Each[] {
-  const mayBeNewest = ({ places }: Each) => isGuess(newest.places, places);
-  if (!all.some(mayBeNewest)) return [];
-  const unsure: Each[] = [];
+function rivalsByGuess<Each extends Entry>(newest: Each, all: readonly Each[]): readonly Each[] {
+  const mayBeNewer = ({ places }: Each) => isGuess(newest.places, places);
+  if (!all.some(mayBeNewer)) return [];
   let lastSure = newest;
-  for (const entry of all.toSorted(newestFirst)) {
-    if (mayBeNewest(entry) && !isSurelyOlder(entry, lastSure)) unsure.push(entry);
-    else lastSure = entry;
-  }
-  return unsure;
+  return all.toSorted(newestFirst).filter((entry) => {
+    const isRival = mayBeNewer(entry) && !isSurelyOlder(entry, lastSure);
+    if (!isRival) lastSure = entry;
+    return isRival;
+  });
 }
 
 /** True for 999 beside 1000, but not for 21H2 beside 999, which is written in another form. */
@@ -173,12 +167,12 @@ function isSurelyOlder(older: Entry, newer: Entry): boolean {
   return hasSameForm && !isGuess(newer.places, older.places);
 }
 
-function releases<Each extends Entry>(newest: Each, all: readonly Each[]): readonly Each[] {
+function releasesBehind<Each extends Entry>(newest: Each, all: readonly Each[]): readonly Each[] {
   return isPreRelease(newest.places) ? all.filter((entry) => !isPreRelease(entry.places)) : [];
 }
 
 /** Returns the image that is the newest if years count first in dates such as 31-01-2024. */
-function newestByYear<Each extends Entry>(newest: Each, all: readonly Each[]): readonly Each[] {
+function rivalByYear<Each extends Entry>(newest: Each, all: readonly Each[]): readonly Each[] {
   const yearFirst = yearFirstIn(all.map(({ image }) => nameOf(image)));
   const name = nameOf(newest.image);
   const hasYearLast = yearFirst(name) !== name;

@@ -18,7 +18,7 @@ function kindOfPart(part: string): number {
   return /^(?:alpha|beta|rc)$/.test(part) ? PRE_RELEASE : LETTERS;
 }
 
-/** Of 1.0 and 1.0.1, the part that 1.0 does not have is an empty text. */
+/** Of 1.0 and 1.0.1, the part that 1.0 does not have is an empty text. Alpha, beta, rc: by letter. */
 function compareParts(left: string, right: string): number {
   if (left === right) return 0;
   const kind = kindOfPart(left);
@@ -74,6 +74,8 @@ interface Side {
   readonly kind: number;
   /** True if the part is the first one of its place. */
   readonly beginsPlace: boolean;
+  /** The version with the part: 7, 0, u and 3 */
+  readonly version: readonly string[];
   /** The parts after it in its version: 3 */
   readonly partsAfter: readonly string[];
   /** The versions after that one in its place, but for git hashes: 15 */
@@ -85,18 +87,21 @@ function sideAt(at: Difference, places: ComparedPlaces): Side {
   const [part = '', ...partsAfter] = version.slice(at.part);
   const beginsPlace = at.version === 0 && at.part === 0;
   const versionsAfter = laterVersions.filter(([first]) => first !== HASH);
-  return { part, kind: kindOfPart(part), beginsPlace, partsAfter, versionsAfter };
+  return { part, kind: kindOfPart(part), beginsPlace, version, partsAfter, versionsAfter };
 }
 
 const isAbsent = ({ part }: Side) => part === '';
 
-/** True for the u of U3, but not for that of 7.0u. */
-const isBeforeNumber = ({ kind, partsAfter }: Side) => kind === LETTERS && partsAfter.length > 0;
+const isBeforePart = ({ kind, partsAfter }: Side) => kind === LETTERS && partsAfter.length > 0;
 
-/** True for the b of 1.0b2: a beta, or a version that came after 1.0. */
+/** True for the u of U3, but neither for that of 7.0u nor for that of 7.0u-SP1. */
+const isBeforeNumber = ({ kind, partsAfter: [next = ''] }: Side) =>
+  kind === LETTERS && /^\d/.test(next);
+
+/** True for the b of 1.0b2: a beta, or a version that came after 1.0. So may be c, a candidate. */
 const mayBePreRelease = (side: Side) => isBeforeNumber(side) && /^[abcm]$/.test(side.part);
 
-/** True if the number of the newer name has two digits more: 10 and 100 are newer than 9. */
+/** True if the number of the newer name has at least two digits more: 992 beside 9, not 10. */
 function isMuchLonger(older: Side, newer: Side): boolean {
   return older.kind === NUMBER && newer.part.length - older.part.length >= 2;
 }
@@ -164,13 +169,14 @@ export const ORDER_GUESSES: readonly Guess[] = [
     older: 'web-15.1R7',
     newer: 'web-15.1X49',
     because: 'R and X may be two lines of releases',
-    applies: (older, newer) => isBeforeNumber(older) && isBeforeNumber(newer),
+    // Not 7.0b-SP1 and 7.0c-SP1, but 7.0b-SP1 and 7.0-SP2.
+    applies: (...sides) => sides.every(isBeforePart) && sides.some(isBeforeNumber),
   },
   {
     older: 'web-32',
     newer: 'web-64',
     because: 'they may be one version for two processors',
-    applies: (older, newer) => older.part === '32' && newer.part === '64',
+    applies: (older, newer) => `${older.version}` === '32' && `${newer.version}` === '64',
   },
   {
     older: 'web-21H2',

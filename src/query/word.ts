@@ -1,7 +1,7 @@
 // Parses a word of a query, and matches it with names: `help choosing`.
 
 import { isHash, LEVEL } from './find-versions.ts';
-import { foldCase, normalize } from './fold-case.ts';
+import { foldCase } from './fold-case.ts';
 import { type Name, readName } from './name.ts';
 
 export interface Word {
@@ -13,7 +13,7 @@ export interface Word {
    * Returns the position of the version that the word means in a name: 0.0 for 8 in web-8.1-3, 0.1
    * in web-7-8. Only words that begin with a number mean a version.
    */
-  readonly positionIn: ((name: Name) => string | undefined) | undefined;
+  readonly positionIn: (name: Name) => string | undefined;
 }
 
 /**
@@ -23,22 +23,20 @@ export interface Word {
  * - any other word, or a git hash, matches what contains it.
  */
 export function parseWord(text: string): Word {
-  if (/^[\d.]*\d[\d._ -]*$/.test(text)) return numberWord(text);
+  if (/^\d[\d._ -]*$/.test(text)) return numberWord(text);
   if (/\d/.test(text) && !isHash(text.toLowerCase())) return wordWithDigits(text);
   const folded = foldCase(text);
   const matches = (name: string) => foldCase(name).includes(folded);
-  return { text, matches, pieces: [text], positionIn: undefined };
+  return { text, matches, pieces: [text], positionIn: () => undefined };
 }
 
 function numberWord(text: string): Word {
   const pattern = wordPattern(text, 'uy');
   const positionIn = (name: Name) => {
-    // The tokens of a name are found in its normalized text.
-    const normalized = normalize(name.text);
     return name.positionOf((token) => {
       // The letter of v8 and R8 is not part of the number.
       pattern.lastIndex = token.start + (/^\p{L}\d/u.test(token.text) ? 1 : 0);
-      return !token.isHash && pattern.test(normalized);
+      return !token.isHash && pattern.test(name.normalized);
     });
   };
   const matches = (name: string) => positionIn(readName(name)) !== undefined;
@@ -51,13 +49,14 @@ function wordWithDigits(text: string): Word {
   const beginsWithNumber = /^v?[\d.]/i.test(text);
   /** Finds the token that has the first digit of what matches. */
   const positionIn = (name: Name) => {
+    if (!beginsWithNumber) return undefined;
+    // As long as the normalized text, but for five rare letters with accents.
     const folded = foldCase(name.text);
     const start = folded.search(pattern);
     const digit = start + folded.slice(start).search(/\d/);
     return name.positionOf((token) => token.start <= digit && digit < token.end);
   };
-  const position = beginsWithNumber ? positionIn : undefined;
-  return { text, matches, pieces: piecesOf(text), positionIn: position };
+  return { text, matches, pieces: piecesOf(text), positionIn };
 }
 
 function piecesOf(text: string): string[] {

@@ -23,11 +23,11 @@ let forms: ReturnType<typeof makeForms> | undefined;
 const makeForms = () => ({
   yearLast: [
     // 31.01.2024, 01_31_2024
-    /(?<!\d)(?<day>\d\d?)(?<gap>[-_.])(?<month>\d\d?)\k<gap>(?<year>20\d\d)(?!\d)/gi,
+    /(?<!\d)(?<day>\d\d?)(?<gap>[-_.])(?<month>\d\d?)\k<gap>(?<year>20\d\d)(?!\d)/g,
     // 31012024
-    /(?<!\d)(?<day>\d\d)(?<month>\d\d)(?<year>20\d\d)(?!\d)/gi,
+    /(?<!\d)(?<day>\d\d)(?<month>\d\d)(?<year>20\d\d)(?!\d)/g,
     // 012024
-    /(?<!\d)(?<period>0[1-9]|1[0-2])(?<year>20\d\d)(?!\d)/gi,
+    /(?<!\d)(?<period>0[1-9]|1[0-2])(?<year>20\d\d)(?!\d)/g,
     // 01-2024, W52-2023, 4Q2024
     new RegExp(`(?<!\\d)${PERIOD}[-_.q](?<year>20\\d\\d)(?!\\d)`, 'gi'),
     // q4fy23, kw52-23, q42023; 4q23
@@ -65,6 +65,7 @@ export function yearFirstIn(names: readonly string[]): (name: string) => string 
 /** Returns 2024-01-31 for 31.01.2024, and 2023-52-1 for W52-2023; 31.13.2024 stays. */
 function putYearFirst(found: string, ...match: unknown[]): string {
   const { day, month, period, year } = match.at(-1) as Record<string, string | undefined>;
+  // As many parts as a date has: the names may have both.
   if (period) return `${year}-${period}-1`;
   // Either may be the month.
   const [less, more] = [Math.min(Number(day), Number(month)), Math.max(Number(day), Number(month))];

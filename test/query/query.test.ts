@@ -28,7 +28,7 @@ describe('a query', () => {
     [{ words: ['ubuntu'], filters: ['id,gt,1'] }, ['name,like,%ubuntu%', 'id,gt,1'], false],
     [{ words: ['UBUNTU-22'] }, ['name,like,%UBUNTU%'], false],
     [{ words: ['a,b', 'c'] }, ['name,like,%c%'], false],
-    [{ words: ['50%'] }, [], false],
+    [{ words: ['50%'] }, ['name,like,%50%'], false],
     [{ words: ['é', 'a'] }, ['name,like,%a%'], false],
     [{ words: ['a;b'] }, [], false],
     [{ filters: ['name,like,%ubuntu%'] }, ['name,like,%ubuntu%'], true],
