@@ -5,22 +5,24 @@ import { type DiskImage, openDiskImage } from './disk-image.ts';
 import type { FindingList } from './findings.ts';
 import type { GrainLayout } from './grains.ts';
 import { checkParents, findMissingDisk, type OpenedDisk } from './other-disk.ts';
+import type { PackageFile } from './package-file.ts';
 import type { FilesOfReference } from './references.ts';
 import type { Packed } from './unpack.ts';
 import { checkVmdk, type ReportDisk } from './vmdk.ts';
 import { SECTOR } from './vmdk-header.ts';
 
 /**
- * Opens the files of disks and those that may be packed, by href. Reports what is wrong with disks.
+ * Opens the files of disks and those that may be packed. Reports what is wrong with disks.
+ * @returns them by the file, or its first chunk, as two references may have one href
  */
 export async function openDisks(
   disks: readonly Disk[],
   references: readonly FilesOfReference[],
   findings: FindingList,
   signal?: AbortSignal,
-): Promise<ReadonlyMap<string, OpenedDisk>> {
+): Promise<ReadonlyMap<PackageFile, OpenedDisk>> {
   const byFile = new Map(disks.map((disk) => [disk.file, disk]));
-  const opened = new Map<string, OpenedDisk>();
+  const opened = new Map<PackageFile, OpenedDisk>();
   for (const { reference, files } of references) {
     const { href, compression } = reference;
     const [file] = files;
@@ -33,9 +35,9 @@ export async function openDisks(
       report('size-mismatch', 'a disk of 0 bytes');
     const grains = isVmdk ? await checkVmdk(image, report, signal) : null;
     const packed = files.length === 1 ? packedOf(image, grains) : null;
-    opened.set(href, { image, missingDisk, packed });
+    opened.set(file, { image, missingDisk, packed });
   }
-  checkParents(disks, opened, findings);
+  checkParents(disks, [...opened.values()], findings);
   return opened;
 }
 

@@ -175,8 +175,8 @@ function memoryOf(item: XmlElement, report: Report): number | null {
 }
 
 /**
- * Checks what HostResource names, and returns its disk, named as `ovf:/disk/<id>`, in drafts as `ovf://disk/<id>`, in
- * oVirt by its file. Devices other than hard disks may name anything.
+ * Checks what HostResource names, and returns its disk, named as `ovf:/disk/<id>`, in drafts as
+ * `ovf://disk/<id>`, in oVirt by its file. Devices other than hard disks may name anything.
  */
 function resolveHostResource(
   item: XmlElement,

@@ -18,17 +18,15 @@ export interface OpenedDisk {
 /** Hypervisors take at most 255 snapshots. Disks that name each other as parent have no end. */
 const MAX_PARENTS = 255;
 
-/**
- * Reports disks that need another one, unless their parentRef names the right disk of the package.
- * @param opened by href
- */
+/** Reports disks that need another one, unless their parentRef names it in the package. */
 export function checkParents(
   disks: readonly Disk[],
-  opened: ReadonlyMap<string, OpenedDisk>,
+  opened: readonly OpenedDisk[],
   findings: FindingList,
 ): void {
-  const byId: DisksById = new Map(disks.map(({ id, file }) => [id, opened.get(file ?? '')]));
-  for (const each of opened.values()) {
+  const byHref = new Map(opened.map((each) => [each.image.disk?.file, each]));
+  const byId: DisksById = new Map(disks.map(({ id, file }) => [id, byHref.get(file ?? '')]));
+  for (const each of opened) {
     const problem = each.missingDisk && parentProblem(each, byId);
     if (!problem) continue;
     const message = `${each.missingDisk}; ${problem}`;

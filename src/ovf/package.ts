@@ -240,15 +240,14 @@ function listFiles(layout: PackageLayout, digestChecks: readonly FileCheck[]): F
 function checkOthers(
   found: readonly FoundFile[],
   digestChecks: readonly FileCheck[],
-  disks: ReadonlyMap<string, OpenedDisk>,
+  disks: ReadonlyMap<PackageFile, OpenedDisk>,
   signal: AbortSignal | undefined,
 ): FileCheck[] {
   const digested = new Set(digestChecks.map(({ file }) => placeOf(file)));
-  const packed = new Map([...disks.values()].map((disk) => [disk.image.file, disk.packed]));
   return found.flatMap(({ role, file }) => {
     const isRead = role === 'referenced' || role === 'other';
     if (!isRead || !file.complete || digested.has(placeOf(file))) return [];
-    const how = packed.get(file);
+    const how = disks.get(file)?.packed;
     return how ? unpackCheck(file, how, signal) : readCheck(file);
   });
 }

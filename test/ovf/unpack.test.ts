@@ -283,20 +283,22 @@ describe('a file without a digest', () => {
     expect(await readFolder(sample())).toMatchObject({ unpacked: [], onlyRead: [] });
   });
 
-  it('in chunks is only read, also in gzip', async () => {
-    const [descriptor, { name }] = packageOf(packed, RAW);
+  it('in chunks is only read, also in gzip and beside the whole file', async () => {
+    const [descriptor, whole] = packageOf(packed, RAW);
+    const { name } = whole;
     const half = Math.ceil(packed.length / 2);
     const size = `ovf:size="${packed.length}" ovf:chunkSize="${half}" ovf:compression`;
     const chunks = [packed.subarray(0, half), packed.subarray(half)].map((content, index) => ({
       name: `${name}.00000000${index}`,
       content,
     }));
-    const xml = `${descriptor.content}`.replace('ovf:compression', size);
-    const members = [{ name: descriptor.name, content: Buffer.from(xml) }, ...chunks];
+    const again = `<File ovf:id="again" ovf:href="${name}" ${size}="gzip"/></References>`;
+    const xml = `${descriptor.content}`.replace('</References>', again);
+    const members = [{ name: descriptor.name, content: Buffer.from(xml) }, whole, ...chunks];
     const { findings, unpacked, onlyRead } = await readFolder(members);
     expect(findings.filter(({ severity }) => severity === 'error')).toEqual([]);
     expect({ unpacked, onlyRead }).toEqual({
-      unpacked: [],
+      unpacked: [name],
       onlyRead: chunks.map((chunk) => chunk.name),
     });
   });
