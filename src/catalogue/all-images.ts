@@ -28,24 +28,26 @@ export async function* allImages(
   const abort = new AbortController();
   const { sortsById } = firstPages;
   const pageQuery = { sort: sortsById ? ID_ORDER : undefined, perPage };
-  const countRequest = requestLimit(first);
-  const readPage: ReadPage = async (changes, number) => {
-    countRequest();
-    return requestPage(client, { ...pageQuery, ...changes }, number, { signal: abort.signal });
+  const limitedReader = (): ReadPage => {
+    const countRequest = requestLimit(first);
+    return async (changes, number) => {
+      countRequest();
+      return requestPage(client, { ...pageQuery, ...changes }, number, { signal: abort.signal });
+    };
   };
   // Outside of the heap, which V8 would enlarge for so many numbers.
   const yieldedIds: Float64Array[] = [];
   let seen = 0;
-  let expected = first.total;
+  let mayHaveLost = true;
   try {
+    const readPage = limitedReader();
     const { connections } = client;
     const pages = pagesById(first, readerBelow(readPage), { connections, stopAfter });
     for await (const page of pages) {
-      seen += page.images.length;
-      if (seen + page.below < expected) {
-        await requireChange(first, readPage);
-        // The list changes, so fewer images may come.
-        expected = 0;
+      seen += page.ids.length;
+      if (mayHaveLost && seen + page.below < first.total) {
+        await proveNoneLost(first, readPage);
+        mayHaveLost = false;
       }
       yieldedIds.push(Float64Array.from(page.ids));
       yield page;
@@ -53,7 +55,7 @@ export async function* allImages(
   } catch (error) {
     if (!(error instanceof NotByIdError)) throw error;
     trace(`${error.message}, so the list is read by page number`);
-    const images = await readByNumber(readPage, sortsById, error.cause);
+    const images = await readByNumber(limitedReader(), sortsById, error.cause);
     const ids = yieldedIds.flatMap((idsOfPage) => [...idsOfPage]);
     // Their size was limited already.
     yield { images: EVERYTHING.sort(restOf(images, ids)), bytes: 0 };
@@ -73,7 +75,7 @@ function restOf(images: readonly ReceivedImage[], yieldedIds: readonly number[])
   return images.filter((image) => !yielded.has(idOf(image)));
 }
 
-/** Allows three times the pages that the first one announces, and ten. */
+/** Allows three times the pages that the first one announces, but at most MAX_PAGES, and ten. */
 function requestLimit({ pages, total, images }: ImagePage) {
   // Either number may be wrong.
   const announced = Math.max(pages, total / Math.max(images.length, 1), 1);
@@ -101,10 +103,10 @@ function readerBelow(readPage: ReadPage) {
 }
 
 /**
- * Called if fewer images come than were announced: the list has changed, or the service leaves some
- * out, as an image has no id, or as it compares ids as texts: 1250 is then after 999, and 99 not
- * below 500. So a filter that all ids match must find as many images as no filter. If the highest
- * id is 999:
+ * Fewer images are left than announced: either the list has changed, or the filter loses some, as an
+ * image has no id, or as the service compares ids as texts: 1250 is then after 999, and 99 not below
+ * 500. So a filter that all ids match must find as many images as no filter. If the highest id is
+ * 999:
  *
  *     without a filter          filter=id,lt,1000
  *     nothing has changed                          the service leaves images out
@@ -114,11 +116,12 @@ function readerBelow(readPage: ReadPage) {
  *
  * @throws NotByIdError the service may leave images out
  */
-async function requireChange(first: ImagePage, readPage: ReadPage): Promise<void> {
+async function proveNoneLost(first: ImagePage, readPage: ReadPage): Promise<void> {
   const leftOut = `the service sent fewer than the ${first.total} images that it announced`;
   const second = await readPage({ perPage: 1 });
   if (stateOf(second) === stateOf(first)) throw new NotByIdError(leftOut);
-  const filter = `id,lt,${lowestLongerId(first)}`;
+  const [highest = {}] = first.images;
+  const filter = `id,lt,${lowestLongerId(idOf(highest))}`;
   const withIds = await pageOrRefusal(readPage({ filter, perPage: 1 }));
   const isProved = !(withIds instanceof ImgctlError) && withIds.total >= second.total;
   if (!isProved) throw new NotByIdError(leftOut);

@@ -19,7 +19,7 @@ import type { ReceivedImage } from '../api/types.ts';
 import { equals } from '../query/filter.ts';
 import { Query } from '../query/query.ts';
 import { addImage } from './held-images.ts';
-import { isRefusedRequest } from './page.ts';
+import { isOutage, isRefusedRequest } from './page.ts';
 import { serviceOf } from './service.ts';
 import { type ListEnd, listCatalogue, listOnePage, type ReadOptions } from './service-list.ts';
 
@@ -68,7 +68,7 @@ async function getOrFind(client: Client, catalogue: Catalogue, id: number | stri
   try {
     return await client.getImage(id);
   } catch (refusal) {
-    if (!isRefusedRequest(refusal)) throw refusal;
+    if (!isRefusedRequest(refusal) || isOutage(refusal)) throw refusal;
   }
   const query = new Query({ filters: typeof id === 'number' ? [equals('id', id)] : [] });
   for await (const images of catalogue.images(query, { streams: true })) {

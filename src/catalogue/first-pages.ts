@@ -96,7 +96,7 @@ export class FirstPages {
     // Some services count ids from 0.
     const isTooLow = firstId + 1 < first.total;
     if (!isTooLow && !`${firstId}`.startsWith('9')) return true;
-    const longer = await this.request({ filter: `id,ge,${lowestLongerId(first)}`, perPage: 1 });
+    const longer = await this.request({ filter: `id,ge,${lowestLongerId(firstId)}`, perPage: 1 });
     return !(longer instanceof ImgctlError) && longer.images.length === 0;
   }
 }

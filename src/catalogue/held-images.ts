@@ -8,13 +8,15 @@ import { ImgctlError } from '../errors.ts';
 const MAX_HELD_BYTES = 256 * 2 ** 20;
 
 /**
- * Adds an image, or replaces the one with its id and returns true. Images without an id are
- * different images even if they are equal.
+ * Adds an image, or replaces the one with its id and returns true.
+ * @throws ImgctlError bad-answer: an equal image without an id is there, perhaps the same one
  */
 export function addImage(images: Map<unknown, ReceivedImage>, image: ReceivedImage): boolean {
-  const hasId = (image.id ?? null) !== null;
-  const key = hasId ? keyOf(image) : `${keyOf(image)} ${images.size}`;
+  const key = keyOf(image);
   const isKnown = images.has(key);
+  if (isKnown && (image.id ?? null) === null) {
+    throw new ImgctlError('bad-answer', 'the service sent an image without an id twice');
+  }
   images.set(key, image);
   return isKnown;
 }
@@ -25,7 +27,7 @@ export async function holdImages(pages: AsyncIterable<Pick<ImagePage, 'images' |
   let heldBytes = 0;
   for await (const { images, bytes } of pages) {
     for (const image of images) held.push(image);
-    if (images.length > 0) heldBytes += bytes;
+    heldBytes += bytes;
     requireRoom(heldBytes);
   }
   return held;

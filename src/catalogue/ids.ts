@@ -1,6 +1,5 @@
 // Ids of images, as pages are read by them.
 
-import type { ImagePage } from '../api/images.ts';
 import type { ReceivedImage } from '../api/types.ts';
 import { readValue } from '../query/fields.ts';
 
@@ -13,7 +12,7 @@ export function areDescending(ids: readonly number[], bound = Number.POSITIVE_IN
   return ids.every((id, at) => Number.isSafeInteger(id) && id < (ids[at - 1] ?? bound));
 }
 
-/** Returns the lowest id that has more digits than the first id of a page: 1000 for 250. */
-export function lowestLongerId({ images: [first = {}] }: ImagePage): number {
-  return 10 ** `${idOf(first)}`.length;
+/** Returns the lowest id with more digits: 1000 for 250. */
+export function lowestLongerId(id: number): number {
+  return 10 ** `${id}`.length;
 }

@@ -1,7 +1,7 @@
 // Reads a list by page number, for services that cannot read it by id. An image may move to a page
 // that was read already, so a reading counts only if nothing changed meanwhile.
 
-import { type ImagePage, MAX_PAGES } from '../api/images.ts';
+import type { ImagePage } from '../api/images.ts';
 import type { ReceivedImage } from '../api/types.ts';
 import { hasCode, ImgctlError } from '../errors.ts';
 import { addImage, requireRoom } from './held-images.ts';
@@ -9,7 +9,6 @@ import { areDescending, idOf } from './ids.ts';
 
 const CHANGED = 'it changed while it was read';
 
-const MAX_READINGS_BY_ID = 2;
 const MAX_READINGS = 3;
 
 /** Images by what tells them apart. */
@@ -39,7 +38,7 @@ export async function pagesByNumber(
     const images = [...byKey.values()];
     const isById = readState !== undefined && areDescending(images.map(idOf));
     if (fault === undefined && (isById || haveSameKeys(byKey, before))) return images;
-    if (count >= (isById ? MAX_READINGS_BY_ID : MAX_READINGS)) {
+    if (count >= MAX_READINGS) {
       throw incompleteList(fault ?? 'each reading returned different images');
     }
     before = fault === undefined ? byKey : undefined;
@@ -52,7 +51,6 @@ async function readOnce(readPage: (number: number) => Promise<ImagePage>) {
   let bytes = 0;
   let announced = 0;
   for (let number = 1; ; number += 1) {
-    if (number > MAX_PAGES) return { images, fault: `it has more than ${MAX_PAGES} pages` };
     const page = await readPage(number).catch((error: unknown) => {
       if (number > 1 && hasCode(error, 'not-found')) return undefined;
       throw error;

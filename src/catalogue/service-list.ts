@@ -106,7 +106,7 @@ async function* matchingPages(
     watch?.(images, first.total);
     const matching = images.filter((image) => query.matches(image)).slice(0, left);
     left -= matching.length;
-    yield { images: matching, bytes };
+    yield { images: matching, bytes: (bytes * matching.length) / Math.max(images.length, 1) };
     if (left === 0) return;
   }
 }

@@ -153,17 +153,19 @@ describe('pages by id', () => {
     expect(list.requests).toBe(requests);
   });
 
-  it.each<[string, (page: ImagePage) => ImagePage]>([
-    ['ignores the filter', (page) => page],
-    ['ends with an empty page', (page) => ({ ...page, images: [] })],
-  ])('end with an error if the service %s', async (_, change) => {
+  it.each<[string, (page: ImagePage) => ImagePage, string]>([
+    ['ignores the filter', (page) => page, 'the service does not filter by id'],
+    [
+      'ends with an empty page',
+      (page) => ({ ...page, images: [] }),
+      'a page without images says that there are some',
+    ],
+  ])('end with an error if the service %s', async (_, change, message) => {
     const list = new List(upTo(50));
     const first = list.page();
     const pages = pagesById(first, async () => change(list.page()), ONE_BY_ONE);
     expect(await pages.next()).toMatchObject({ value: { images: first.images } });
-    await expect(pages.next()).rejects.toEqual(
-      new NotByIdError('the service does not filter by id'),
-    );
+    await expect(pages.next()).rejects.toEqual(new NotByIdError(message));
   });
 
   it('end with an error that comes while the caller uses a page', async () => {

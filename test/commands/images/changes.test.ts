@@ -427,9 +427,9 @@ describe('images changes', () => {
 
   it('compares more images of another service than a call takes arguments', async () => {
     const count = 130_000;
-    const data = Array.from({ length: 10_000 }, () => ({}));
     const { env, imgctl } = await scriptedUser(({ url }) => {
       const page = Number(url.searchParams.get('page'));
+      const data = Array.from({ length: 10_000 }, (_, at) => ({ id: `${page} ${at}` }));
       const pages = { page, pages: count / 10_000, total: count, per_page: 10_000, next_url: null };
       return { json: { data, meta: { pages } } };
     });

@@ -88,6 +88,12 @@ describe('images get', () => {
     },
   );
 
+  it('looks in no list while the service is down', async () => {
+    const { imgctl, requests } = await scriptedUser(listsOnly(503));
+    await expectSteps(imgctl, ['images get 2 --retries 1', '', /: 503\n/, 1]);
+    expect(requests()).toEqual(Array(2).fill('GET /v2/image/2'));
+  });
+
   it.each([
     'http://127.0.0.1:1/v2/image/3',
     'https://user:SECRET@example.com/v2/image/3',
@@ -121,7 +127,7 @@ describe('images get', () => {
   });
 
   it('shows - for what the images lack, and suggests only an id that they have', async () => {
-    const bare = [{ name: 'web-3.ova' }, { name: 'web-3.ova' }] as unknown as Image[];
+    const bare = [true, false].map((each) => ({ name: 'web-3.ova', public: each }) as Image);
     const texts = ['4', '5'].map((id) => ({ ...bare[0], id })) as unknown as Image[];
     const without = /^imgctl: .*2 images .*\n {2}- {2}- {2}\(-\)\n {2}- {2}- {2}\(-\)\n$/;
     const userOf = async (of: readonly Image[]) => {

@@ -443,9 +443,11 @@ describe('my-images', () => {
   });
 
   it('shows each image without an id', async () => {
-    const { id: _, ...unnumbered } = own(1, 'a.ova', STAMP);
-    const { imgctl } = await userOf(unnumbered as Image, unnumbered as Image);
-    await expectSteps(imgctl, ['my-images --get name', 'a.ova\na.ova\n', '']);
+    const unnumbered = (name: string) => ({ ...own(1, name, STAMP), id: undefined as never });
+    const { imgctl } = await userOf(unnumbered('a.ova'), unnumbered('b.ova'));
+    await expectSteps(imgctl, ['my-images --get name', 'a.ova\nb.ova\n', '']);
+    const twice = await userOf(unnumbered('a.ova'), unnumbered('a.ova'));
+    await expectSteps(twice.imgctl, ['my-images', '', /sent an image without an id twice/, 1]);
   });
 
   it('prints a table, and the meta of the service with its own count', async () => {
