@@ -1,4 +1,4 @@
-// Parts, the hidden files that are uploaded: their names, and what is removed of killed processes.
+// Parts, the hidden files that are uploaded: their names, and which of them killed processes left.
 
 import { randomBytes } from 'node:crypto';
 import { shortDigest } from '../files/paths.ts';

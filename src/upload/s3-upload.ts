@@ -125,13 +125,13 @@ export async function sendParts(upload: Upload, onProgress: OnBytes): Promise<Se
       const number = md5s.length;
       if (plainTag(etags.get(number)) === md5) continue;
       if (sending.size >= s3.parallel) await Promise.race(sending);
-      const part = sendPart(upload, number, md5, addBytes).then((sent) => {
-        etags.set(number, sent.etag);
-        isEncrypted ||= sent.isEncrypted;
-        sending.delete(part);
+      const done = sendPart(upload, number, md5, addBytes).then((part) => {
+        etags.set(number, part.etag);
+        isEncrypted ||= part.isEncrypted;
+        sending.delete(done);
       });
-      part.catch(() => {});
-      sending.add(part);
+      done.catch(() => {});
+      sending.add(done);
     }
     await Promise.all(sending);
   } finally {

@@ -5,7 +5,7 @@
 //       storage.compareContent          same or different; by read-back.ts if need be
 //     transferPackage   transfer.ts   sends what is needed, unless proofs.ts has a proof for all
 //       storage.put                     sends a file, invisible; upload-file.ts checks its bytes
-//       sent.publish                    gives it its name, once all files of the package are there
+//       upload.publish                  gives it its name, once all files of the package are there
 //     findChanged       transfer.ts   looks at all files once more before the sync
 //
 //     folder.ts   a folder            put: writePart, publish: publishPart

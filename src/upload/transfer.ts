@@ -137,8 +137,7 @@ async function publish(file: PlannedFile, upload: UnpublishedFile, transfer: Tra
   const { kind, error } = published;
   if (kind === 'refused') throw error;
   const stored = await storedIfSame(file, transfer).catch(throwInDoubt);
-  if (!stored && replace) throwInDoubt(error);
-  if (!stored) throw error;
+  if (!stored) throw replace ? throwInDoubt(error) : error;
   visible.set(file.name, { isCertain: true, stored });
   await upload.discard(error).catch(() => {});
 }

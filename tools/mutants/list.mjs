@@ -62,7 +62,7 @@ export const LONG = [
   ['src/upload/s3-responses.ts', 'return DIGEST.test(digest) ? digest : tag;', 'return tag;', 'test/upload/s3-responses.test.ts'],
   ['src/upload/dav-move.ts', 'const NEXT_FORM = [400, ', 'const NEXT_FORM = [', 'test/upload/dav.test.ts'],
   ['src/upload/requests.ts', "throw redirectError(response);", 'return response;', 'test/upload/storages.test.ts'],
-  ['src/upload/transfer.ts', "return comparison.state === 'same' ? comparison.stored : undefined;", "return { fingerprint: '', isReliable: false };", 'test/upload/s3.test.ts'],
+  ['src/upload/transfer.ts', "return comparison.state === 'same' ? comparison.stored : undefined;", "return { fingerprint: '', isSettled: false, size: 0 };", 'test/upload/s3.test.ts'],
   ['src/upload/proofs.ts', 'version === VERSION && Array', 'Array', 'test/upload/proofs.test.ts'],
   ['src/upload/part-names.ts', '{1,16}$/.test(host)', '{1,64}$/.test(host)', 'test/upload/parts.test.ts'],
   ['src/query/time-value.ts', 'clock === undefined ? DAY : lengthOf(clock)', 'MINUTE', 'test/query/filter.test.ts'],
