@@ -22,7 +22,6 @@ const MIN_TIMES_WIDTH = 64;
 /** A column of the rows that a table shows. */
 export interface TableColumn extends Column {
   readonly title: string;
-  readonly titleWidth: number;
   /** Of each row. */
   readonly texts: readonly string[];
   /** Cells of the widest text and the title, or what the terminal has for them. */
@@ -49,17 +48,15 @@ export function measureColumns(
     const wraps = hasSentences && at === last;
     const cells = rows.map((row) => output.cell(column, row));
     const isNumeric = areNumbers(cells);
-    const isCut = !hasSentences && !isNumeric && mayBeCut(column);
     const title = printable(column.name);
-    const titleWidth = displayWidth(title);
     const texts = cells.map(shownText);
-    const width = widest(texts, output.hasHeader ? titleWidth : 0);
-    // Neither a word is divided nor a title.
-    const words = wraps ? texts.flatMap((text) => text.split(' ')) : [];
-    const leastWidth = widest(words, Math.max(MIN_CUT_WIDTH, titleWidth));
-    const minWidth = wraps || isCut ? leastWidth : width;
+    const width = widest(texts, output.hasHeader ? displayWidth(title) : 0);
+    const shrinks = hasSentences ? wraps : !isNumeric && mayBeCut(column);
+    // Neither a title is divided nor a word.
+    const whole = wraps ? [title, ...texts.flatMap((text) => text.split(' '))] : [title];
+    const minWidth = shrinks ? widest(whole, MIN_CUT_WIDTH) : width;
     const paint = painterOf(column, wraps, style);
-    return { ...column, title, titleWidth, texts, width, minWidth, wraps, isNumeric, paint };
+    return { ...column, title, texts, width, minWidth, wraps, isNumeric, paint };
   });
 }
 

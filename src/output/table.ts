@@ -37,7 +37,7 @@ export async function writeTable(
     return [];
   }
   const { beside, below } = layout;
-  // Lines with a column below have no cell to wrap.
+  // Above a column below, no cell is wrapped: padding is enough.
   const isDrawn =
     terminal.width !== undefined && !below && beside.every(({ width }) => width <= MAX_ALIGNED);
   const lines = isDrawn
@@ -95,11 +95,11 @@ function* recordLines(
   for (let row = 0; row < rowsOf(columns); row += 1) {
     if (row > 0 || !isFirst) yield '\n';
     const shown = columns.filter(({ texts }) => !(omitsMissing && texts[row] === '-'));
-    const keyWidth = Math.max(0, ...shown.map(({ titleWidth }) => titleWidth));
+    const keyWidth = Math.max(0, ...shown.map(({ title }) => displayWidth(title)));
     const indent = ' '.repeat(keyWidth + GAP.length);
     const room = (terminal.width ?? Number.POSITIVE_INFINITY) - indent.length;
-    for (const { title, titleWidth, texts, paint } of shown) {
-      const key = style.faint(title) + ' '.repeat(keyWidth - titleWidth);
+    for (const { title, texts, paint } of shown) {
+      const key = style.faint(title) + ' '.repeat(keyWidth - displayWidth(title));
       const text = texts[row] ?? '';
       const lines = hasSentences ? wrapWords(text, room, { cellsOf: displayWidth }) : [text];
       const value = lines.map((line) => paint(line)).join(`\n${indent}`);
@@ -160,14 +160,8 @@ function drawRows(CliTable: TableClass, columns: readonly TableColumn[], rows: s
   return `${table}`.split('\n').map((line) => `${line.trimEnd()}\n`);
 }
 
-const EDGES = [
-  ...['top', 'top-left', 'top-mid', 'top-right', 'mid', 'left-mid', 'mid-mid', 'right-mid'],
-  ...['bottom', 'bottom-left', 'bottom-mid', 'bottom-right'],
-];
-
 const NO_FRAME = {
-  ...Object.fromEntries(EDGES.map((part) => [part, ''])),
-  left: '',
-  middle: GAP,
-  right: '',
+  ...{ top: '', 'top-left': '', 'top-mid': '', 'top-right': '' },
+  ...{ bottom: '', 'bottom-left': '', 'bottom-mid': '', 'bottom-right': '' },
+  ...{ left: '', middle: GAP, right: '' },
 };

@@ -45,8 +45,8 @@ export function listWriter(output: Output, place: Place, isOne = false): ListWri
       return collected(isOne, async (rows, meta) => {
         const data = mapped(rows, (row) => output.data(row));
         // With -q or --urls also a record is a list.
-        if (!isOne || printed.kind === 'value')
-          return writeText(sink, await shape.list(data, meta));
+        const isList = !isOne || printed.kind === 'value';
+        if (isList) return writeText(sink, await shape.list(data, meta));
         const [record] = data;
         return writeText(sink, [await shape.record(record)]);
       });
