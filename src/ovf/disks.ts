@@ -44,13 +44,13 @@ export async function openDisks(
 /** Returns how to unpack the file of a disk; null if it is neither gzip nor has packed grains. */
 function packedOf(image: DiskImage, grains: GrainLayout | null): Packed | null {
   const declared = image.disk?.capacity;
-  // A small file in gzip can name any capacity and unpack to it, so only the descriptor's counts.
-  if (image.isGzip)
-    return { kind: 'gzip', grains, maxBytes: maxBytesOf(declared ?? Infinity, image) };
+  const own = grains ? grains.header.capacity * SECTOR : Infinity;
+  // A small file in gzip can name any capacity and unpack to it, so the descriptor's counts.
+  if (image.isGzip) return { kind: 'gzip', grains, maxBytes: maxBytesOf(declared ?? own, image) };
   if (grains === null) return null;
   // That the descriptor declares less is a finding of its own.
-  const capacity = Math.max(declared ?? 0, grains.header.capacity * SECTOR);
-  return { kind: 'grains', grains, maxBytes: maxBytesOf(capacity, image) };
+  const maxBytes = maxBytesOf(Math.max(declared ?? 0, own), image);
+  return { kind: 'grains', grains, maxBytes };
 }
 
 const MIB = 2 ** 20;

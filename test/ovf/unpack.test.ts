@@ -47,6 +47,9 @@ const FIRST_GRAIN = disk.subarray(
   GRAIN,
   GRAIN + 512 * Math.ceil((12 + disk.readUInt32LE(GRAIN + 8)) / 512),
 );
+/** A valid disk, whose first grain comes 200 times more. */
+const REPEATED = Buffer.concat([directoryFirst(), ...Array(200).fill(FIRST_GRAIN)]);
+const PROPERTY = `\${size}`;
 /** The head of a grain of 2,000 bytes. */
 const LARGE_GRAIN = Buffer.alloc(2_048);
 LARGE_GRAIN.writeUInt32LE(2_000, 8);
@@ -232,8 +235,14 @@ describe('a file without a digest', () => {
     [
       'that repeats a grain, whose capacity is set by a property',
       /^unpack-failed: unpacks to more than 8430551 bytes/,
-      Buffer.concat([directoryFirst(), ...Array(200).fill(FIRST_GRAIN)]),
-      { capacity: `\${size}` },
+      REPEATED,
+      { capacity: PROPERTY },
+    ],
+    [
+      'of a disk in gzip that repeats a grain, whose capacity is set by a property',
+      /^unpack-failed: unpacks to more than 8430551 bytes/,
+      gzipSync(REPEATED),
+      { gzip: true, capacity: PROPERTY },
     ],
     [
       'of a disk in gzip with a grain behind its footer',
