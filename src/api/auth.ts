@@ -12,9 +12,10 @@
 import { untilAborted } from '../abort.ts';
 import { ImgctlError } from '../errors.ts';
 import { advice, type Facts } from '../facts.ts';
-import { isRedirect, redirectTarget, TransportError } from '../http/errors.ts';
+import { TransportError } from '../http/errors.ts';
 import { type HttpEvent, type HttpRequest, type HttpResponse, isSuccess } from '../http/message.ts';
 import type { Pace } from '../http/pace.ts';
+import { isRedirect, redirectTarget } from '../http/redirects.ts';
 import { isSafeMethod, type RetryOptions, sendWithRetry } from '../http/retry.ts';
 import type { Transport } from '../http/transport.ts';
 import { basicPair, resolveUrl } from '../http/url.ts';

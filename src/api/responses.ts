@@ -2,10 +2,10 @@
 
 import { type ErrorCode, ImgctlError } from '../errors.ts';
 import { advice, type Facts } from '../facts.ts';
-import { isRedirect, redirectError } from '../http/errors.ts';
 import { httpDate, requestedWait } from '../http/headers.ts';
 import { type HttpResponse, isSuccess } from '../http/message.ts';
 import { MAX_WAIT } from '../http/pace.ts';
+import { isRedirect, redirectError } from '../http/redirects.ts';
 import { isRetryableStatus, isSafeMethod } from '../http/retry.ts';
 import { isObject, parseJson } from '../json.ts';
 import { shorten } from '../words.ts';

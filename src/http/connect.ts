@@ -5,7 +5,8 @@ import net, { type Socket } from 'node:net';
 import type { ConnectionOptions, TLSSocket } from 'node:tls';
 import { withoutOptimising } from './compile-parser.ts';
 import { CLIENT_CERTIFICATE } from './errors.ts';
-import { type HttpProxy, proxyAuthorization, proxyFailure, proxyRefusal } from './proxies.ts';
+import { proxyFailure, proxyRefusal } from './proxies.ts';
+import { type HttpProxy, proxyAuthorization } from './proxy-route.ts';
 
 export interface ConnectOptions {
   /** Extra trusted certificates, PEM. */
@@ -121,7 +122,7 @@ export class Connector {
       opening.waitingFor = `negotiating TLS with ${name}`;
       return await this.#startTls(socket, address, opening);
     } catch (cause) {
-      throw proxyFailure(proxy, cause as Error, false);
+      throw proxyFailure(proxy, cause as Error, { sent: false });
     }
   }
 
@@ -191,10 +192,10 @@ function openTunnel(socket: Socket, proxy: HttpProxy, target: string): Promise<v
       const status = response.statusCode ?? 0;
       if (status >= 200 && status < 300 && head.length === 0) return resolve();
       socket.destroy();
-      reject(proxyRefusal(proxy, target, { status, headers: response.headers }, false));
+      reject(proxyRefusal(proxy, target, { status, headers: response.headers }, { sent: false }));
     });
-    request.once('error', (cause) => reject(proxyFailure(proxy, cause, false)));
-    request.once('close', () => reject(proxyFailure(proxy, closedError(), false)));
+    request.once('error', (cause) => reject(proxyFailure(proxy, cause, { sent: false })));
+    request.once('close', () => reject(proxyFailure(proxy, closedError(), { sent: false })));
     request.end();
   });
 }

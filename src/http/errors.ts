@@ -8,8 +8,7 @@ import {
   isDefect,
 } from '../errors.ts';
 import type { Facts } from '../facts.ts';
-import { shorten } from '../words.ts';
-import type { Endpoint, HttpRequest, HttpResponse } from './message.ts';
+import type { Endpoint, HttpRequest } from './message.ts';
 
 export class TransportError extends ImgctlError {
   /** The request may have reached the server. */
@@ -84,7 +83,6 @@ const CHECK_NETWORK = 'check the network of this machine: firewall, VPN, proxy';
 const TRUST: Remedy = ({ of, hasCa }) => ({ kind: 'untrusted', of, hasOthers: hasCa });
 const RENEW_CERTIFICATE =
   'check the clock of this machine, or ask the administrators of the server to renew the certificate';
-const ANOTHER_CERTIFICATE = 'ask the administrators of the server for another certificate';
 
 interface TlsError {
   readonly pattern: RegExp;
@@ -133,12 +131,7 @@ const TLS_ERRORS: readonly TlsError[] = [
   },
   {
     pattern: /too weak|too small|_TOO_WEAK|_TOO_SMALL|PURPOSE|INVALID_CA|REVOKED/,
-    remedy: ANOTHER_CERTIFICATE,
-  },
-  {
-    pattern: /subtree|name constraint/i,
-    remedy: ANOTHER_CERTIFICATE,
-    reason: 'its certificate authority may not issue certificates for this name',
+    remedy: 'ask the administrators of the server for another certificate',
   },
 ];
 
@@ -276,41 +269,4 @@ export function tooLargeText(
   return heldBytes > maxBytes
     ? `the response from ${origin}${pathname} is ${limit}`
     : `responses from ${origin} are ${limit} in total`;
-}
-
-/** True for a redirect. 304 is none: it is for conditional requests, which imgctl never sends. */
-export function isRedirect({ status }: HttpResponse): boolean {
-  return status >= 300 && status < 400 && status !== 304;
-}
-
-export function redirectTarget({ headers, url }: HttpResponse): URL | undefined {
-  const { location } = headers;
-  return location !== undefined && URL.canParse(location, url.href)
-    ? new URL(location, url)
-    : undefined;
-}
-
-/** Credentials never follow a redirect. */
-export function redirectError(response: HttpResponse): ImgctlError {
-  const { method, status, url, endpoint } = response;
-  const target = redirectTarget(response);
-  const where = target
-    ? ` to ${shorten(`${target.protocol}//${target.host}${target.pathname}`, 200)}`
-    : '';
-  const message = `${method} ${url.origin}${url.pathname} was redirected${where} (${status}); redirects are not followed`;
-  const { of } = endpoint;
-  const facts: Facts = isSamePath(url, target)
-    ? { kind: 'moved', of }
-    : { kind: 'check-address', of, more: 'a portal may have responded instead' };
-  return new ImgctlError('failed', message, { facts, status });
-}
-
-/**
- * True if the target may be the same resource elsewhere: /svc/v2 for /v2, and / for / alone. Another
- * path is that of a login page, or of a portal.
- */
-function isSamePath(url: URL, target: URL | undefined): boolean {
-  const from = url.pathname.replace(/\/$/, '');
-  const to = target?.pathname.replace(/\/$/, '');
-  return from === '' ? to === '' : to?.endsWith(from) === true;
 }

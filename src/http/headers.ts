@@ -27,14 +27,10 @@ export function rateLimitReset(response: ResponseHead): number | undefined {
   const { headers, receivedAt: now } = response;
   const text = headers['x-ratelimit-reset'] ?? headers['ratelimit-reset'] ?? '';
   const number = maxNumber(text);
-  if (number !== undefined && number < MIN_EPOCH_SECONDS) return now + Math.ceil(number * 1000);
-  const instant = number === undefined ? httpDate(text) : epochMilliseconds(number);
-  if (instant === undefined) return undefined;
+  if (number === undefined) return undefined;
+  if (number < MIN_EPOCH_SECONDS) return now + Math.ceil(number * 1000);
+  const instant = Math.ceil(number < MIN_EPOCH_MILLISECONDS ? number * 1000 : number);
   return Math.min(instant - serverTime(response) + now, MAX_INSTANT);
-}
-
-function epochMilliseconds(number: number): number {
-  return Math.ceil(number < MIN_EPOCH_MILLISECONDS ? number * 1000 : number);
 }
 
 /** Returns the largest number of a header, which a proxy may have repeated. */

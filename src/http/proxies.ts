@@ -1,138 +1,11 @@
-// HTTP proxies: which one the environment names, what it is sent, and the errors that it makes.
+// What is sent to an HTTP proxy, and the errors that it makes.
 
-import net from 'node:net';
-import { ImgctlError, tryOr } from '../errors.ts';
 import { isTransient, reasonOf, TransportError } from './errors.ts';
 import type { HttpRequest, HttpResponse } from './message.ts';
-import { basicPair, isLoopback } from './url.ts';
-
-export interface HttpProxy {
-  readonly url: URL;
-  /** How hints name what sets it, such as `HTTPS_PROXY`. */
-  readonly setting: string;
-  /** How to reach the host directly, for hints. */
-  readonly bypass?: string | undefined;
-}
+import { decodeCredential, type HttpProxy, proxyAuthorization } from './proxy-route.ts';
 
 export interface RequestHead extends Pick<HttpRequest, 'headers'> {
   readonly path: string;
-}
-
-export interface Route {
-  readonly proxy?: HttpProxy;
-  /** Names a proxy, used or not. */
-  readonly variable?: string;
-  /** Why it is not used: loopback, which is always reached directly, or an entry of NO_PROXY. */
-  readonly bypassReason?: string;
-  /** Which variable to set for a proxy, if another one is set that is not read for this URL. */
-  readonly proxyAdvice?: string | undefined;
-}
-
-/**
- * Returns the route to a URL.
- * @throws ImgctlError config: the variable is not an http or https URL
- */
-export function chooseProxy(url: URL, env: Readonly<Record<string, string | undefined>>): Route {
-  const lowerCase = url.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
-  const variable = [lowerCase, lowerCase.toUpperCase()].find((name) => env[name]);
-  const exceptions = env.no_proxy ? 'no_proxy' : 'NO_PROXY';
-  const entry = matchNoProxy(url, env[exceptions] ?? '');
-  const isException = isLoopback(url.hostname) || entry !== undefined;
-  if (variable === undefined) return isException ? {} : { proxyAdvice: unreadProxy(url, env) };
-  if (isLoopback(url.hostname)) return { variable, bypassReason: 'this machine' };
-  if (entry !== undefined) return { variable, bypassReason: `${exceptions} entry ${entry}` };
-  const bypass = `add ${url.hostname} to ${exceptions}`;
-  return { proxy: parseProxy(env[variable] ?? '', variable, bypass), variable };
-}
-
-function unreadProxy(
-  { protocol }: URL,
-  env: Readonly<Record<string, string | undefined>>,
-): string | undefined {
-  const wanted = protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
-  // The wanted one is not set.
-  const names = ['ALL_PROXY', 'HTTPS_PROXY', 'HTTP_PROXY'];
-  const unused = names.flatMap((name) => [name, name.toLowerCase()]).find((name) => env[name]);
-  if (unused === undefined) return undefined;
-  return `set ${wanted} to the HTTP proxy, as ${unused} is not read for ${protocol}//`;
-}
-
-/**
- * Never shows the URL in a message: it may hold a password anywhere.
- * @throws ImgctlError config: not an http or https URL
- */
-export function parseProxy(text: string, setting: string, bypass?: string): HttpProxy {
-  const withScheme = text.includes('://') ? text : `http://${text}`;
-  // A URL takes a \ for a /, and DOMAIN\user for a host.
-  const isUrl = URL.canParse(withScheme) && !text.includes('\\');
-  const url = isUrl ? new URL(withScheme) : undefined;
-  if (url?.protocol === 'http:' || url?.protocol === 'https:') return { url, setting, bypass };
-  const orBypass = bypass === undefined ? '' : `, or ${bypass}`;
-  const isSocks = /^socks[^:]*:\/\//i.test(text);
-  const problem = isSocks
-    ? 'is a SOCKS proxy, which is not supported'
-    : 'is not an http or https URL';
-  throw new ImgctlError('config', `${setting} ${problem}`, {
-    facts: `use the HTTP port of the proxy, such as http://proxy.example.com:3128 (in a user name or password, write / as %2F, # as %23 and \\ as %5C)${orBypass}`,
-  });
-}
-
-/** By curl's rules, with Go's ports and ranges of addresses (10.0.0.0/8). */
-function matchNoProxy(url: URL, noProxy: string): string | undefined {
-  const port = url.port || (url.protocol === 'https:' ? '443' : '80');
-  const host = plainHost(url.hostname);
-  return noProxy.split(/[\s,]+/).find((entry) => {
-    if (entry === '*') return true;
-    if (entry.includes('/')) return isWithin(host, entry);
-    const [, name = '', entryPort] = net.isIPv6(entry)
-      ? [entry, entry]
-      : (/^\*?\.?(.*?)(?::(\d+))?$/.exec(entry) ?? []);
-    const domain = plainHost(name);
-    if (domain === '' || (entryPort !== undefined && entryPort !== port)) return false;
-    return host === domain || (net.isIP(host) === 0 && host.endsWith(`.${domain}`));
-  });
-}
-
-/** Removes brackets, zone and final dot; shortens an IPv6 address. */
-function plainHost(text: string): string {
-  const host = text
-    .replace(/^\[|\]$/g, '')
-    .replace(/(%.*|\.)$/, '')
-    .toLowerCase();
-  // A URL has an internationalized name in its ASCII form.
-  const url = `http://${host}`;
-  if (/[^\0-\x7f]/.test(host) && URL.canParse(url)) return new URL(url).hostname;
-  return net.isIPv6(host) ? new URL(`http://[${host}]`).hostname.slice(1, -1) : host;
-}
-
-function isWithin(host: string, range: string): boolean {
-  const [, network = '', length] = /^(.*)\/(\d{1,3})$/.exec(range) ?? [];
-  const family = net.isIPv4(host) ? 'ipv4' : 'ipv6';
-  const list = new net.BlockList();
-  // Anything but two addresses of this family throws.
-  return tryOr(() => {
-    list.addSubnet(plainHost(network), Number(length), family);
-    return list.check(host, family);
-  }, false);
-}
-
-export function proxyAuthorization({ url }: HttpProxy): Record<string, string> {
-  return url.username === '' ? {} : { 'proxy-authorization': `Basic ${proxyPair(url)}` };
-}
-
-function proxyPair({ username, password }: URL): string {
-  return basicPair(decode(username), decode(password));
-}
-
-/** Returns the forms of the proxy's password that must never be shown, or of a key instead of both. */
-export function proxySecrets({ url }: HttpProxy): string[] {
-  const secret = url.password || url.username;
-  return secret === '' ? [] : [secret, decode(secret), proxyPair(url)];
-}
-
-/** A `%` that starts no escape in a password is meant literally. */
-function decode(text: string): string {
-  return tryOr(() => decodeURIComponent(text), text);
 }
 
 /**
@@ -153,7 +26,7 @@ export class Forwarder {
   }
 
   /** @throws TransportError proxy: the proxy made the response itself */
-  accept(response: HttpResponse): HttpResponse {
+  refuseOwnResponse(response: HttpResponse): HttpResponse {
     const { url, status, headers } = response;
     // By RFC 9110 and RFC 9209, or as squid and tinyproxy mark their own responses.
     const isOfProxy =
@@ -164,7 +37,7 @@ export class Forwarder {
     if (status >= 400 && isOfProxy) {
       const target = `${url.hostname}:${url.port || 80}`;
       // With a status below 500 the proxy refused to forward the request.
-      throw proxyRefusal(this.#proxy, target, { status, headers }, status >= 500);
+      throw proxyRefusal(this.#proxy, target, { status, headers }, { sent: status >= 500 });
     }
     const { host } = this.#proxy.url;
     return { ...response, proxy: { host, check: checkProxy(this.#proxy) } };
@@ -174,14 +47,14 @@ export class Forwarder {
     if (!(error instanceof TransportError) || !(error.cause instanceof Error)) return error;
     const isBroken = error.code === 'unreachable' || error.cause.name === 'HTTPParserError';
     if (!error.sent || !isBroken) return error;
-    return proxyFailure(this.#proxy, error.cause, true);
+    return proxyFailure(this.#proxy, error.cause, { sent: true });
   }
 }
 
 export function proxyFailure(
   proxy: HttpProxy,
   cause: NodeJS.ErrnoException,
-  sent: boolean,
+  { sent }: Pick<TransportError, 'sent'>,
 ): TransportError {
   const message = `the proxy ${proxy.url.host} failed: ${reasonOf(cause)}`;
   const transient = isTransient(cause);
@@ -193,9 +66,9 @@ export function proxyRefusal(
   proxy: HttpProxy,
   target: string,
   { status, headers }: ProxyResponse,
-  sent: boolean,
+  { sent }: Pick<TransportError, 'sent'>,
 ) {
-  const general = `the proxy ${proxy.url.host} ${outcomeOf(status)} ${target}: ${status}`;
+  const general = `the proxy ${proxy.url.host} ${deedOf(status)} ${target}: ${status}`;
   // tinyproxy responds with 401 to wrong credentials, and 407 only if there are none.
   const isLogin = status === 407 || status === 401;
   const { message = general, facts } = isLogin
@@ -207,7 +80,7 @@ export function proxyRefusal(
 }
 
 /** What the proxy did, before the name of the target. */
-function outcomeOf(status: number): string {
+function deedOf(status: number): string {
   if (status < 300) return 'sent data instead of a connection to';
   return status < 500 ? 'refused to connect to' : 'got no response from';
 }
@@ -237,7 +110,7 @@ function loginProblem(
     return { facts: `add user name and password to ${setting}: http://user:password@host:port` };
   }
   return {
-    message: `the proxy ${host} refused the user ${decode(username)}: ${status}`,
+    message: `the proxy ${host} refused the user ${decodeCredential(username)}: ${status}`,
     facts: `check user name and password in ${setting} (write @ as %40)`,
   };
 }

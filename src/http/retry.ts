@@ -89,8 +89,7 @@ function afterResponse(
   const { status } = response;
   const { refusals = [429] } = request;
   const isRetried = isIdempotent(request) ? isRetryableStatus(status) : refusals.includes(status);
-  if (!isRetried || retries === 0) return end;
-  if (askedWait > MAX_WAIT) return end;
+  if (!isRetried || retries === 0 || askedWait > MAX_WAIT) return end;
   if (verdict === 'given-up') return { kind: 'return', response: { ...response, isLimited: true } };
   if (verdict === 'too-fast') return { kind: 'again-in-turn', askedWait };
   if (retry > retries) return end;
@@ -102,11 +101,10 @@ function afterResponse(
 function afterError(error: unknown, { request, pace, retries, retry }: State): Next {
   if (!(error instanceof TransportError) || !error.transient || retry > retries) throw error;
   if (error.sent && !isIdempotent(request)) throw error;
-  const again = { kind: 'again-after-backoff', askedWait: 0 } as const;
-  if (pace.hasResponded) return { ...again, outage: 'did not respond' };
+  const outage = pace.hasResponded ? 'did not respond' : undefined;
   // A proxy that never let a request through is set up wrongly.
-  if (error.code === 'proxy') throw error;
-  return again;
+  if (error.code === 'proxy' && !outage) throw error;
+  return { kind: 'again-after-backoff', askedWait: 0, outage };
 }
 
 function isIdempotent({ method, idempotent = false }: HttpRequest): boolean {

@@ -50,7 +50,7 @@ export function createTransport(options: TransportOptions): Transport {
       const head = { path: url.pathname + url.search, headers: request.headers };
       try {
         const received = await dispatch(shared, request, forwarder?.head(request) ?? head);
-        const response = forwarder?.accept(received) ?? received;
+        const response = forwarder?.refuseOwnResponse(received) ?? received;
         onEvent?.({ kind: 'response', response, milliseconds: elapsed() - started });
         return response;
       } catch (thrown) {

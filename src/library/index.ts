@@ -8,7 +8,7 @@ import type { Image } from '../api/types.ts';
 import { serviceCatalogue } from '../catalogue/catalogue.ts';
 import { certificateFlaw, plainText, userName, withoutLineEnd } from '../config/values.ts';
 import { ImgctlError } from '../errors.ts';
-import { parseProxy } from '../http/proxies.ts';
+import { parseProxy } from '../http/proxy-route.ts';
 import { baseUrlText, isLoopback, parseBaseUrl, refusePlainHttp } from '../http/url.ts';
 import { type Clock, systemClock } from '../io.ts';
 import { parseQuery } from '../query/query.ts';

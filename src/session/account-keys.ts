@@ -20,6 +20,9 @@ const MUTEX_TIME = 30_000;
 /** Milliseconds in which all that wait for the mutex have surely seen a refusal. */
 const REFUSAL_TIME = 180_000;
 
+/** Never aborts. */
+const NEVER = new AbortController().signal;
+
 /**
  * The mutex is the key `lock`: KEYS[1], with its owner, ARGV[1]. All commands are scripts of get
  * and set: a user who lacks one of them, or may not run scripts, cannot take the mutex and keep it.
@@ -36,12 +39,6 @@ redis.call('set', KEYS[2], ARGV[2], 'px', ARGV[3])
 return 1`;
 const RELEASE = `if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('set', KEYS[1], '', 'px', 1) end
 return 1`;
-
-/** What a key holds, and the milliseconds until it expires. */
-interface Entry {
-  readonly value: string;
-  readonly milliseconds: number;
-}
 
 /** A token and the milliseconds from its receipt to its end: `abc.def 86400000`. */
 const TOKEN_VALUE = /^(\S+) (\d{1,15})$/;
@@ -153,8 +150,7 @@ export class AccountKeys {
    * flight. If this fails, the mutex expires.
    */
   async releaseMutex(owner: string): Promise<void> {
-    const { signal } = new AbortController();
-    await this.#redis.run(RELEASE, [this.#name('lock')], [owner], signal).catch(() => {});
+    await this.#redis.run(RELEASE, [this.#name('lock')], [owner], NEVER).catch(() => {});
   }
 
   /**
@@ -194,7 +190,8 @@ export class AccountKeys {
     throw new SharedStoreError(`its lock ${flaw}`, advice(`delete the key ${lock} in the store`));
   }
 
-  async #get(key: Key): Promise<Entry | undefined> {
+  /** Returns what a key holds, and the milliseconds until it expires. */
+  async #get(key: Key) {
     const name = this.#name(key);
     // In this order a value that is replaced in between gets the time of the older one: too short.
     const [milliseconds, value] = await Promise.all([

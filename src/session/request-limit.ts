@@ -24,12 +24,6 @@ const SAME_LIMIT = 1_000;
 /** Milliseconds between two looks at the store while the run waits. */
 const LOOK_INTERVAL = 5_000;
 
-interface LimitedRequest {
-  readonly username: string;
-  readonly password: string;
-  readonly ignoreLimit: boolean;
-}
-
 /** At both ends of a token request: `withPatience` before the mutex is taken, `send` under it. */
 export class RequestLimit {
   readonly #options: LimitOptions;
@@ -88,7 +82,7 @@ export class RequestLimit {
    *
    * @throws ImgctlError rate-limited: it was not sent
    */
-  async send({ username, password, ignoreLimit }: LimitedRequest): Promise<IssuedToken> {
+  async send(username: string, password: string, ignoreLimit = false): Promise<IssuedToken> {
     const { store, io, client } = this.#options;
     const known = await store.readLimit(io.now());
     const limit = known && !this.#hasWaitedFor(known) ? known : undefined;
@@ -100,9 +94,7 @@ export class RequestLimit {
     // Counted before it is sent: a process killed now has used one as well.
     if (limit) await store.writeLimit({ ...limit, remaining: Math.max(0, limit.remaining - 1) });
     try {
-      return await client().requestToken(username, password, (announced) =>
-        this.#remember(announced),
-      );
+      return await client().requestToken(username, password, (left) => this.#remember(left));
     } catch (error) {
       const isUnsent = error instanceof TransportError && !error.sent;
       if (isUnsent && limit) await store.writeLimit(limit);

@@ -20,7 +20,7 @@ import type { Account, Settings } from '../config/settings.ts';
 import { withoutLineEnd } from '../config/values.ts';
 import { ImgctlError } from '../errors.ts';
 import type { Facts } from '../facts.ts';
-import type { Route } from '../http/proxies.ts';
+import type { Route } from '../http/proxy-route.ts';
 import type { Io } from '../io.ts';
 import { unattendedPassword } from '../secrets/passwords.ts';
 import { findSecret } from '../secrets/secrets.ts';
@@ -104,7 +104,7 @@ function tokensOf(
 
 async function connect(options: SessionOptions, baseUrl: URL, tokens: TokenSource) {
   const { createServiceClient, MAX_BYTES } = await import('../api/client.ts');
-  const { chooseProxy, proxySecrets } = await import('../http/proxies.ts');
+  const { chooseProxy, proxySecrets } = await import('../http/proxy-route.ts');
   const { io, settings, userAgent, onSecret, onEvent } = options;
   const route = chooseProxy(baseUrl, io.env);
   if (route.proxy) proxySecrets(route.proxy).forEach(onSecret);

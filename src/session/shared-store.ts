@@ -119,7 +119,10 @@ export class SharedStore implements TokenStore, MutexStore {
     return {
       assertHeld: () => this.#assertHeld(owner),
       writeToken: (token) => this.#writeToken(token, owner),
-      writeRefusal: (refusal) => this.#writeRefusal(refusal),
+      writeRefusal: async (refusal) => {
+        await this.#tryRedis(() => this.keys.writeRefusal(refusal), nothing);
+        await this.files.writeRefusal(refusal);
+      },
       release: async () => {
         clearInterval(renewal);
         await this.keys.releaseMutex(owner);
@@ -142,19 +145,11 @@ export class SharedStore implements TokenStore, MutexStore {
     return isStored;
   }
 
-  async #writeRefusal(refusal: Refusal): Promise<void> {
-    await this.#tryRedis(() => this.keys.writeRefusal(refusal), nothing);
-    await this.files.writeRefusal(refusal);
-  }
-
   /** Copies a shared token to this machine, unless a logout meanwhile deleted it in both places. */
   async #writeCopy(token: CachedToken): Promise<void> {
     await this.files.write(token, { isOptional: true });
-    const shared = await this.#tryRedis(
-      () => this.keys.readToken(),
-      async () => token,
-    );
-    if (shared?.token !== token.token) this.files.remove();
+    const shared = await this.#tryRedis(() => this.keys.readToken(), nothing);
+    if (!this.#hasFailed && shared?.token !== token.token) this.files.remove();
   }
 
   /** Returns the result of `work`, or of `instead` if Redis fails now or has failed before. */

@@ -73,17 +73,19 @@ export async function runUnderMutex<Result>(
 ): Promise<Result> {
   const earlier = await store.readRefusal();
   try {
-    return await runOnce(work, store, { earlier, mayStore: true });
+    return await runOnce(work, store, earlier, true);
   } catch (error) {
     if (!(error instanceof MutexLostError)) throw error;
-    return runOnce(work, store, { earlier, mayStore: false });
+    return runOnce(work, store, earlier, false);
   }
 }
 
+/** @param earlier the last refusal before the wait for the mutex */
 async function runOnce<Result>(
   { reuse, request }: TokenWork<Result>,
   store: MutexStore,
-  { earlier, mayStore }: { readonly earlier: Refusal | undefined; readonly mayStore: boolean },
+  earlier: Refusal | undefined,
+  mayStore: boolean,
 ): Promise<Result> {
   for (;;) {
     const mutex = await store.acquire(async () => (await reuse()) !== undefined);

@@ -239,19 +239,21 @@ export class Tokens implements TokenSource {
 
   /** Sends a token request, and stores its token or its refusal. */
   async #send(
-    { username, passwordSource, ignoreLimit = false }: Credentials,
+    { username, passwordSource, ignoreLimit }: Credentials,
     password: string,
     mutex: HeldMutex,
     mayStore: boolean,
   ): Promise<RequestResult> {
-    const request = { username, password, ignoreLimit };
-    const issued = await this.#limit.send(request).catch(async (error: unknown) => {
+    let issued: IssuedToken;
+    try {
+      issued = await this.#limit.send(username, password, ignoreLimit);
+    } catch (error) {
       const refusal = refusalOf(error, password);
       if (refusal === undefined) throw error;
       // The processes that wait for this one would send the same password.
       await mutex.writeRefusal(refusal);
       throw refusalError(refusal, passwordSource.factsIfRefused);
-    });
+    }
     this.#issuedHere.add(issued.token);
     const isStored = mayStore && (await mutex.writeToken(issued));
     // The service may know only the newest token of a user, which another process has stored.

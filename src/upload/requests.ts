@@ -1,7 +1,6 @@
 // Sends requests to an HTTP storage, signed anew each time, and makes their bodies.
 
 import type { ImgctlError } from '../errors.ts';
-import { isRedirect, redirectError } from '../http/errors.ts';
 import {
   type HttpRequest,
   type HttpResponse,
@@ -9,7 +8,8 @@ import {
   type RequestBody,
 } from '../http/message.ts';
 import { Pace } from '../http/pace.ts';
-import { chooseProxy, proxySecrets } from '../http/proxies.ts';
+import { chooseProxy, proxySecrets } from '../http/proxy-route.ts';
+import { isRedirect, redirectError } from '../http/redirects.ts';
 import { sendWithRetry } from '../http/retry.ts';
 import { createTransport } from '../http/transport.ts';
 import type { StorageOptions } from './storage.ts';

@@ -106,7 +106,7 @@ describe('a TLS connection', () => {
         ['cipher', { ...good, ...old }, /no cipher in common/, /AES-GCM/],
         ['SHA-1', sha1, /signature digest algorithm too weak$/, /another certificate/],
         ['purpose', mail, /purpose/, /another certificate/],
-        ['name', issue('name', 'narrow'), /may not issue/, /another certificate/, narrow],
+        ['name', issue('name', 'narrow'), /subtree/, /ask the administrators/, narrow],
         [
           'middle',
           issue('below', 'middle'),

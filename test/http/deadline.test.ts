@@ -119,7 +119,7 @@ it('a connection that is not open in time leaves its place to another one', asyn
   // The first tunnel stays silent.
   const proxy = await tunnelTo(['', 'HTTP/1.1 200 OK\r\n\r\n'], baseUrl);
   const send = senderTo(service, {
-    ...{ proxy: proxyFor(service, proxy.baseUrl), ca: identity.cert, timeout },
+    ...{ proxy: proxyFor(service, proxy.baseUrl), ca: identity.cert, timeout: 1_000 },
   });
   expect(await failure(send('/a', { timeout: 1 }))).toMatchObject({ code: 'timeout' });
   expect((await send('/b')).status).toBe(200);

@@ -1,8 +1,9 @@
 // Tests the errors and hints for error codes of the network, TLS and the client itself.
 
 import { expect, it } from 'vitest';
-import { isTransient, networkError, redirectError } from '../../src/http/errors.ts';
+import { isTransient, networkError } from '../../src/http/errors.ts';
 import type { Endpoint } from '../../src/http/message.ts';
+import { redirectError } from '../../src/http/redirects.ts';
 import { ENDPOINT } from '../support/client.ts';
 import { hintOf } from '../support/errors.ts';
 

@@ -43,14 +43,13 @@ it('measures a Retry-After date by the clock of the service', () => {
 
 it.each([
   ...rows(NOW + 60_000, `${NOW / 1000 + 60}`, `${NOW + 60_000}`, ' 60 ', `${NOW / 1000 + 60}, 30`),
-  ...rows(NOW + 60_000, 'Mon, 05 Jan 2026 10:01:00 GMT', '2026-01-05T10:01:00Z'),
   // Seconds from now below 1e8, seconds since 1970 below 1e11, else milliseconds since 1970.
   ...rows(NOW + 99_999_999_000, '99999999'),
   ...rows(100_000_000_000, '100000000', '100000000000'),
   ...rows(99_999_999_999_000, '99999999999'),
   ...rows(8.64e15, '9'.repeat(400)),
   ...rows(NOW, '0'),
-  ...rows(undefined, '-60', '60;w=60', 'soon', ''),
+  ...rows(undefined, '-60', '60;w=60', 'Mon, 05 Jan 2026 10:01:00 GMT', ''),
   ...rows(NOW + 1_500, '1.5'),
   ...rows(NOW + 60_250, `${NOW / 1000 + 60}.25`),
 ])('X-RateLimit-Reset: %s is the time %s', (value, expected) => {

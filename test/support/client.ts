@@ -3,7 +3,7 @@
 import { onTestFinished } from 'vitest';
 import type { ClientEvent, TokenSource } from '../../src/api/auth.ts';
 import { createServiceClient, type ServiceClientOptions } from '../../src/api/client.ts';
-import { chooseProxy } from '../../src/http/proxies.ts';
+import { chooseProxy } from '../../src/http/proxy-route.ts';
 import {
   type Handler,
   type Script,
