@@ -64,7 +64,10 @@ export class LikeProofs {
     return isProved;
   }
 
-  /** Returns one of the page, else of the page of all; in one case only if all values there are. */
+  /**
+   * Returns a probe of the page, else of the first page of all images. It has both cases, unless no
+   * value of the two pages has.
+   */
   async #chooseProbe(
     field: Field,
     part: string,

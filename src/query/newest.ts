@@ -46,19 +46,18 @@ export function describeChoices(choices: readonly ImageRecord[]): string[] {
 
 /** Returns the only newest image, or the error that lists the choices. @throws ImgctlError empty */
 export function onlyNewest({ index, query }: Pick<NewestCollector, 'query' | 'index'>) {
-  const series = index.series();
-  const [only] = series;
-  if (only === undefined) throw new ImgctlError('empty', 'no images match');
-  if (series.length === 1) {
-    const error = errorOf(only, query);
-    return error ? { error } : { image: only.choices[0] };
+  const [series, ...others] = index.series();
+  if (series === undefined) throw new ImgctlError('empty', 'no images match');
+  if (others.length === 0) {
+    const error = errorOf(series, query);
+    return error ? { error } : { image: series.choices[0] };
   }
-  const newest = series.map(({ choices }) => choices[0]).sort(likeliestFirst);
-  const [first = only.choices[0], ...others] = newest;
-  const advice = series.length > MAX_LISTED ? '; add words' : '';
-  return {
-    error: new AmbiguousError(`${series.length} series match${advice}`, [first, ...others]),
-  };
+  const newestOf = ({ choices }: Series<ImageRecord>) => choices[0];
+  const newest: [ImageRecord, ...ImageRecord[]] = [newestOf(series), ...others.map(newestOf)];
+  const advice = newest.length > MAX_LISTED ? '; add words' : '';
+  const message = `${newest.length} series match${advice}`;
+  newest.sort(likeliestFirst);
+  return { error: new AmbiguousError(message, newest) };
 }
 
 /** Returns the only newest image of each series, and an error that names series with several. */
