@@ -522,11 +522,12 @@ describe('sync-status', () => {
     expect(requests().slice(2)).toEqual([REQUEST]);
   });
 
-  it('--list holds the status at the limit of a wait', async () => {
-    const SCHEDULED = record({ status: 'SCHEDULED' });
+  it('--list holds the status at the limit of a wait, and long lists of images as their number', async () => {
+    const added = Array.from({ length: 3 }, () => 'a'.repeat(400));
+    const SCHEDULED = record({ status: 'SCHEDULED', added, deleted: ['c.ova'] });
     const { imgctl } = await scriptedUser({ [SUBMIT]: SUBMITTED, [REQUEST]: SCHEDULED });
     expect((await imgctl('sync --wait-timeout 5s')).exitCode).toBe(7);
-    await expectSteps(imgctl, ['sync-status --list -o csv', /\n41,SCHEDULED,/]);
+    await expectSteps(imgctl, ['sync-status --list -o csv', /\n41,SCHEDULED,.*,3,"\[""c\.ova""\]"\r\n$/]);
   });
 
   it('sync-status of a number needs no history that can be read', async () => {

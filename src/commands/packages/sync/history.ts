@@ -7,10 +7,11 @@ import { findPaths } from '../../../config/paths.ts';
 import type { Context } from '../../../context.ts';
 import { errorReason, ImgctlError, permissionAdvice } from '../../../errors.ts';
 import { advice } from '../../../facts.ts';
-import { MAX_FILE_SIZE, readJsonFile, writeJsonFile } from '../../../files/atomic-file.ts';
+import { readJsonFile, writeJsonFile } from '../../../files/atomic-file.ts';
 import { withMutex } from '../../../files/mutex.ts';
 import type { Io } from '../../../io.ts';
 import type { JsonObject } from '../../../json.ts';
+import { shorten } from '../../../words.ts';
 import { namesOfImages } from './image-names.ts';
 
 export interface HistoryEntry {
@@ -31,11 +32,13 @@ export interface HistoryEntry {
 }
 
 const FILE = 'sync-history.json';
-const MAX_ENTRIES = 2_000;
+/** With these limits an entry has at most 10 kB, and the file can be read (MAX_FILE_SIZE). */
+const MAX_ENTRIES = 400;
+/** Characters of the names of images, as JSON; longer lists are only counted. */
+const MAX_NAMES = 1_000;
+const MAX_STATUS = 100;
 /** Milliseconds. */
 const MUTEX_PATIENCE = 10_000;
-/** Images of a request that are stored by name; more are only counted. */
-const MAX_NAMES = 20;
 
 /**
  * Returns the requests of this profile at its base URL, oldest first.
@@ -90,7 +93,7 @@ export async function rememberRequest(
     id: request.id,
     submitted_on: now,
     checked_on: now,
-    status: request.status ?? null,
+    status: request.status === undefined ? null : shorten(request.status, MAX_STATUS),
     errors: request.errors?.length,
     added: namesOrCount(request.added),
     deleted: namesOrCount(request.deleted),
@@ -107,7 +110,8 @@ export async function rememberRequest(
 
 function namesOrCount(images: SyncRequest['added']): HistoryEntry['added'] {
   if (!Array.isArray(images)) return typeof images === 'number' ? images : undefined;
-  return images.length > MAX_NAMES ? images.length : namesOfImages(images);
+  const names = namesOfImages(images);
+  return JSON.stringify(names).length > MAX_NAMES ? names.length : names;
 }
 
 /**
@@ -135,15 +139,7 @@ export async function storeEntry(
     });
   };
   await withMutex(file, MUTEX_PATIENCE, io, async (assertHeld) => {
-    const requests = withinLimits(withEntry(readEntries(file)));
+    const requests = withEntry(readEntries(file)).slice(-MAX_ENTRIES);
     await writeJsonFile(file, { requests }, { assertHeld });
   });
-}
-
-/** Returns the entries without the oldest ones, if they are too many or too large for a file. */
-function withinLimits(entries: readonly HistoryEntry[]): HistoryEntry[] {
-  const requests = entries.slice(-MAX_ENTRIES);
-  const sizeOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value, null, 2));
-  while (sizeOf({ requests }) >= MAX_FILE_SIZE) requests.shift();
-  return requests;
 }
