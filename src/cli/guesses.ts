@@ -124,12 +124,6 @@ export const GUESSES: Readonly<Record<string, Guess>> = {
   'unlock, unpin, unhold': useOne('images lock remove', 'NAME'),
   'locks, list locks, get locks, lock list': use('images', 'lock', 'list'),
 
-  // Verbs behind my-images, which else are words to search for
-  'my-images get, my-images show, my-images describe': use('images', 'get', '--mine', 'ID'),
-  'my-images delete, my-images remove, my-images rm': CANNOT_DELETE,
-  'my-images edit, my-images update, my-images rename': cannotChange,
-  'my-images upload, my-images add, my-images create, my-images push': usePush,
-
   // Packages and sync requests
   'upload, add, create, import, put, push, cp, copy, scp, rsync, upload image, create image':
     usePush,

@@ -93,7 +93,6 @@ it.each([
   ['images list -columns id', 'did you mean --columns?\n'],
   ['images list -', 'omit it\n'],
   ['images lock view password hunter2', 'see: imgctl images lock --help\n'],
-  ['my-images get 3', "use: imgctl images get --mine ID; to search for the word: -f 'name~get'\n"],
   ['image rm 3', 'public images cannot be deleted; '],
   ['images lock lis', 'did you mean imgctl images lock list?\n'],
   ['auth login', 'use: imgctl login\n'],

@@ -74,14 +74,8 @@ export const myImages = command({
 
 /** Also takes `my-images list`, as the commands for images have it. */
 async function runMine(context: Context, options: ListingOptions, words: readonly string[]) {
-  const own = { ...options, mine: true };
-  const [first, ...others] = words;
-  if (first === 'list' || first === 'ls') return run(context, own, others);
-  const { guess } = await import('../../cli/guesses.ts');
-  const meant = first && guess(['my-images'], [{ text: first, mayShow: false }]);
-  if (!meant) return run(context, own, words);
-  const facts = hint`${meant}; to search for the word: -f 'name~${first}'`;
-  throw new ImgctlError('usage', `my-images has no command ${first}`, { facts });
+  const isVerb = words[0] === 'list' || words[0] === 'ls';
+  return run(context, { ...options, mine: true }, isVerb ? words.slice(1) : words);
 }
 
 type Options = ListingOptions & Partial<Parsed<typeof OPTIONS>>;

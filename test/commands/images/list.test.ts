@@ -296,20 +296,6 @@ describe('images list', () => {
     ],
     ["-f 'name~zz, id<5'", "no images match\nhint: use -f for each filter: -f 'name~zz' -f 'id<5'"],
     [
-      `-f 'name~"zz"'`,
-      "no images match\nhint: quotes and brackets belong to the value; did you mean -f 'name~zz'?",
-    ],
-    [
-      "-f 'name~zz or id = 1'",
-      "no images match\nhint: every filter must match; run the command once with -f 'name~zz', once with -f 'id = 1'",
-    ],
-    ['-s name desc', 'no images match\nhint: to sort in this direction: -s FIELD,desc'],
-    [
-      '-c id name',
-      "no images match\nhint: to show this field: -c name; to search for the word: -f 'name~name'",
-    ],
-    ['help', 'no images match\nhint: for help, add --help'],
-    [
       'ubuntu\u200b',
       'no images match\nhint: remove the invisible character (U+200B): ubuntu\\u200b',
     ],
