@@ -71,7 +71,7 @@ export const LONG = [
   ['src/catalogue/sure-page.ts', 'return isNewest || isLowest ? key : BY_ID;', 'return BY_ID;', 'test/catalogue/filtered-lists.test.ts'],
   ['src/catalogue/sure-page.ts', '> ZONE_SPREAD', '> 0', 'test/catalogue/filtered-lists.test.ts'],
   ['src/catalogue/service-list.ts', '.slice(0, left)', '', 'test/catalogue/service-list.test.ts'],
-  ['src/commands/images/lock/check.ts', 'index.add(locked);', '', 'test/commands/images/lock.test.ts'],
+  ['src/commands/images/lock/newer-image.ts', 'index.add(locked);', '', 'test/commands/images/lock.test.ts'],
   ['src/catalogue/first-pages.ts', ' && !isOutage(page)', '', 'test/catalogue/service-list.test.ts'],
   ['src/catalogue/like-proofs.ts', 'if (part === undefined) return true;', 'return true;', 'test/catalogue/filtered-lists.test.ts'],
   ['src/catalogue/all-images.ts', '!yielded.has(idOf(image))', 'true', 'test/catalogue/any-service.test.ts'],

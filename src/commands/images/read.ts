@@ -84,7 +84,7 @@ export async function* readImages(
   }
 }
 
-function warnOfZones({ console }: Context, tally: Tally): void {
+export function warnOfZones({ console }: Context, tally: Tally): void {
   const zones = tally.zoneWarning();
   if (zones !== undefined) console.warn(zones);
 }

@@ -105,7 +105,7 @@ describe('images changes', () => {
   });
 
   it('shows the old values in a table, and since when nothing changed, in local time', async () => {
-    const { data_store: _, ...two } = updated({ ...testImage(2), folder: 'old' });
+    const { data_store: _, ...two } = updated({ ...testImage(2), folder: 'old', public: false });
     const seven = { ...testImage(7), updated_on: null } as unknown as Image;
     const images = [testImage(1), two as Image, ...testImages(3, 3), seven];
     const { steps, service } = await watcher(images);
@@ -123,7 +123,7 @@ describe('images changes', () => {
       'added     6  image-0006.ova  linux   2018-07-19 12:00  -\n' +
       'updated   4  image-0004.ova  linux   2020-01-01 00:00  2018-07-19 12:00\n' +
       'updated   3  image-0003.ova  linux   2018-07-19 12:00  public: true, now false\n' +
-      'moved     2  image-0002.ova  linux   2018-07-19 12:00  folder: old; data_store: -, now images\n' +
+      'moved     2  image-0002.ova  linux   2018-07-19 12:00  folder: old; data_store: -, now images; public: false, now true; updated_on: 2020-01-01 00:00\n' +
       'moved     1  b.ova           linux   2018-07-19 12:00  name: image-0001.ova\n' +
       'removed   5  image-0005.ova  linux   2018-07-19 12:00  -\n';
     await steps(['', table]);
@@ -407,7 +407,7 @@ describe('images changes', () => {
     await prod.imgctl('images snapshot prod.json', io);
     const staging = await watcher([
       of(1, 'b'),
-      of(2, 'd'),
+      of(2, 'd', { updated_on: '2026-01-05 Mon 10:00:00 IST' }),
       of(3, 'a'),
       of(9, 'c', { folder: 'y' }),
     ]);
@@ -423,6 +423,9 @@ describe('images changes', () => {
     );
     const some = await staging.imgctl(`${line} -f folder=x`, io);
     expect([summary(some.stdout), some.exitCode]).toEqual([[], 0]);
+    const zoned = await staging.imgctl(`${line} -f updated_on>=2026-01-05T06:00:00Z`, io);
+    expect(summary(zoned.stdout)).toEqual(['added 2']);
+    expect(zoned.stderr).toContain('1 image has times in an unknown zone (IST); it is shown');
   });
 
   it('compares more images of another service than a call takes arguments', async () => {

@@ -268,6 +268,7 @@ describe('images lock check', () => {
     ['ok', [WEB_1, named(3, 'ubuntu-24.04-desktop-server.ova')], 0, 0],
     ['ok', [WEB_1, named(0, WEB_1.name)], 0, 0],
     ['newer', [WEB_1, WEB_2], 0, 10],
+    ['newer', [WEB_1, { ...WEB_2, id: '2' as never }], 0, 10],
     ['newer', [WEB_1, named(3, WEB_1.name, { created_on: LATER })], 0, 10],
     ['replaced', [named(1, 'other-name.ova'), WEB_2], 1, 1],
     ['moved', [named(1, WEB_1.name, { path: '[other] x.ova' })], 1, 1],
@@ -282,7 +283,10 @@ describe('images lock check', () => {
     expect(result.exitCode).toBe(exitCode);
     const newest = state === 'newer' ? images[1] : state === 'gone' ? images[0] : undefined;
     const web = { lock: 'web', state, id: 1, name: WEB_1.name, path: WEB_1.path };
-    const found = { newest_id: newest?.id ?? null, newest_name: newest?.name ?? null };
+    const found = {
+      newest_id: newest ? Number(newest.id) : null,
+      newest_name: newest?.name ?? null,
+    };
     const ok = expect.objectContaining({ lock: 'db', state: 'ok' });
     expect(JSON.parse(result.stdout)).toEqual([ok, { ...web, ...found }]);
     expect((await lock('check web --exit-code')).exitCode).toBe(withExitCode);

@@ -24,7 +24,7 @@ import {
   readQuery,
   WORDS,
 } from '../options.ts';
-import { openCatalogue, readImages } from '../read.ts';
+import { openCatalogue, readImages, warnOfZones } from '../read.ts';
 import {
   type FileLabel,
   readSnapshot,
@@ -166,6 +166,7 @@ async function compareServices(
   const changes = compareLabels(old, now).filter(({ image }) => query.matches(image));
   const tally = new Tally(query);
   tally.see(now);
+  warnOfZones(context, tally);
   const isEmpty = !now.some((image) => query.matches(image));
   return { changes, isEmpty, tally, since: snapshot.takenAt };
 }

@@ -36,28 +36,29 @@ export async function compareLists(
   images: AsyncIterable<readonly ReceivedImage[]>,
   file: FileLabel,
 ): Promise<ListComparison> {
-  // The old line of an unchanged image replaces the new one, so that one stays in memory.
-  const sameOldLine = new Map(oldLines.map((line) => [line, line]));
-  const newLineByKey = new Map<unknown, string>();
+  // Keep one line of each image, and the images whose line is new.
+  const knownLines = new Set(oldLines);
+  const lineByKey = new Map<unknown, string>();
   const different: ReceivedImage[] = [];
   for await (const page of images) {
     for (const image of page) {
       requireId(image);
       const line = stringify(image);
-      const oldLine = sameOldLine.get(line);
-      newLineByKey.set(keyOf(image), oldLine ?? line);
-      if (oldLine === undefined) different.push(image);
+      lineByKey.set(keyOf(image), line);
+      if (!knownLines.has(line)) different.push(image);
     }
   }
-  const lines = [...newLineByKey.values()];
+  // Parse only the old lines that no new one equals.
+  const lines = [...lineByKey.values()];
   const newLines = new Set(lines);
-  const changedOldLines = oldLines.filter((line) => !newLines.has(line));
-  const oldByKey = byKey(await parseLines(changedOldLines, file));
+  const gone = oldLines.filter((line) => !newLines.has(line));
+  const oldByKey = byKey(await parseLines(gone, file));
+  // Pair them by id.
   const changes = different.flatMap((image): Change | [] => {
     const before = oldByKey.get(keyOf(image));
     return before ? (changeOf(before, image) ?? []) : { change: 'added', image, before: null };
   });
-  const missing = [...oldByKey.values()].filter((image) => !newLineByKey.has(keyOf(image)));
+  const missing = [...oldByKey.values()].filter((image) => !lineByKey.has(keyOf(image)));
   return { changes, missing, lines };
 }
 

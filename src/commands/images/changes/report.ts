@@ -81,7 +81,8 @@ function printedValue(field: string, value: unknown, timeText: Output['timeText'
 /**
  * Returns the changed values, without new ones that the row shows; null of a removed image.
  *
- * - another folder, which the row shows: `folder: linux`
+ * - another folder, and so another path, which the row shows: `folder: linux`
+ * - no longer public too: `folder: linux; public: true, now false`
  * - another data store, which it does not show: `data_store: a, now b`
  * - only another update time: `2018-07-19 12:00`
  * - another time of creation too: `created_on: 2018-07-19 12:00, now 2018-07-20 12:00; ...`
@@ -90,9 +91,10 @@ function printedValue(field: string, value: unknown, timeText: Output['timeText'
  */
 function oldValues(image: ReceivedImage, before: ReceivedImage, output: Output, sign: string) {
   const changed = changedFields(before, image);
-  // The path has the name and the folder in it.
   const places = ['name', 'folder', 'data_store'].filter((field) => changed.includes(field));
-  const fields = places.length > 0 ? places : changed;
+  // The path and the label have the name or the folder in them.
+  const others = changed.filter((field) => ![...places, 'path', 'label'].includes(field));
+  const fields = places.length > 0 ? [...places, ...others] : changed;
   const textOf = (field: string, value: unknown) =>
     cellText(printedValue(field, value, output.timeText) ?? '-');
   if (fields.join() === 'updated_on' && typeof before.updated_on === 'string') {
