@@ -527,7 +527,10 @@ describe('sync-status', () => {
     const SCHEDULED = record({ status: 'SCHEDULED', added, deleted: ['c.ova'] });
     const { imgctl } = await scriptedUser({ [SUBMIT]: SUBMITTED, [REQUEST]: SCHEDULED });
     expect((await imgctl('sync --wait-timeout 5s')).exitCode).toBe(7);
-    await expectSteps(imgctl, ['sync-status --list -o csv', /\n41,SCHEDULED,.*,3,"\[""c\.ova""\]"\r\n$/]);
+    await expectSteps(imgctl, [
+      'sync-status --list -o csv',
+      /\n41,SCHEDULED,.*,3,"\[""c\.ova""\]"\r\n$/,
+    ]);
   });
 
   it('sync-status of a number needs no history that can be read', async () => {
