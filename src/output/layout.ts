@@ -99,15 +99,11 @@ function painterOf({ isId, isTime, isState }: Column, wraps: boolean, style: Sty
 }
 
 export interface Table {
-  readonly kind: 'table';
   /** The columns beside each other. */
   readonly beside: readonly TableColumn[];
   /** The last column, if it goes below each row. */
   readonly below?: TableColumn;
 }
-
-/** Records are keys and values of each row: a table has no room. */
-type Layout = Table | { readonly kind: 'records' };
 
 /**
  * Decides how the columns share a terminal: the first way that fits, from all of them to records.
@@ -125,24 +121,26 @@ type Layout = Table | { readonly kind: 'records' };
  *
  *     updated  1003  ubuntu-22.04-server-cloudimg-amd64-20241028.ova
  *         before: folder: linux
+ *
+ * @returns undefined if a table has no room: the rows become records
  */
 export function layoutOf(
   columns: readonly TableColumn[],
   { mayCut }: Output['table'],
   { width: room = Number.POSITIVE_INFINITY, unicode }: Terminal,
-): Layout {
-  if (!mayCut || cellsOf(columns) <= room) return { kind: 'table', beside: columns };
-  if (room < MIN_TABLE_WIDTH) return { kind: 'records' };
+): Table | undefined {
+  if (!mayCut || cellsOf(columns) <= room) return { beside: columns };
+  if (room < MIN_TABLE_WIDTH) return undefined;
   const arrange = (some: readonly TableColumn[], steps: HidingSteps) =>
     cutColumns(hideColumns(some, room, steps), room, unicode);
   const steps = room < MIN_TIMES_WIDTH ? HIDING_STEPS : USUAL_STEPS;
   const last = columns.at(-1);
   const beside = arrange(columns, steps);
-  if (beside && !isCramped(last, beside)) return { kind: 'table', beside };
+  if (beside && !isCramped(last, beside)) return { beside };
   // If they do not even fit when cut, times are hidden too: the last column needs a row above it.
   const others = arrange(columns.slice(0, -1), beside ? steps : HIDING_STEPS);
-  if (others && last) return { kind: 'table', beside: others, below: last };
-  return { kind: 'records' };
+  if (others && last) return { beside: others, below: last };
+  return undefined;
 }
 
 type HidingSteps = readonly Column['hides'][];

@@ -32,7 +32,7 @@ export async function writeTable(
   const look = { output, terminal, style: await loadStyle(terminal) };
   const columns = measureColumns(output, rows, look.style);
   const layout = layoutOf(columns, output.table, terminal);
-  if (layout.kind === 'records') {
+  if (!layout) {
     await writeText(sink, recordLines(columns, look, true));
     return [];
   }

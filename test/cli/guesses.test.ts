@@ -33,6 +33,14 @@ it('hints name no profile for the commands that use none, and only for these', (
   }
 });
 
+it('commands with --get and --no-trunc have -c, which the hint for a missing value names', () => {
+  for (const [line, { options = [] }] of leavesOf()) {
+    const flags = options.flatMap(flagsOf);
+    if (!flags.includes('--get') || !flags.includes('--no-trunc')) continue;
+    expect({ line, flags }).toEqual({ line, flags: expect.arrayContaining(['-c']) });
+  }
+});
+
 it('there are at most 60 rows of phrases, and no phrase has two', () => {
   for (const table of [GUESSES, RENAMED]) {
     const phrases = Object.keys(table).flatMap((typed) => typed.split(', '));
