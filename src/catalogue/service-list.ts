@@ -106,7 +106,8 @@ async function* matchingPages(
     watch?.(images, first.total);
     const matching = images.filter((image) => query.matches(image)).slice(0, left);
     left -= matching.length;
-    yield { images: matching, bytes: (bytes * matching.length) / Math.max(images.length, 1) };
+    // One image may be nearly as large as its page.
+    yield { images: matching, bytes: matching.length > 0 ? bytes : 0 };
     if (left === 0) return;
   }
 }
