@@ -108,58 +108,57 @@ function startOf({ body }: HttpResponse): string {
 
 const ASK_FOR_ACCESS = advice('ask the administrators of the service for access to its API');
 
-/** Returns the error that a status other than 2xx stands for, sections 2.6 and 7. */
+/**
+ * Returns the error that a status other than 2xx stands for, sections 2.6 and 7. The first row that
+ * fits counts:
+ *
+ *     a redirect               failed, with its target
+ *     429                      rate-limited
+ *     401 in JSON              what its message says
+ *     403 in JSON              not-permitted
+ *     401 or 403 in a page     bad-answer, perhaps of a firewall: the service itself sends JSON
+ *     404, 410                 not-found
+ *     407                      proxy
+ *     500 and above            server-error
+ *     any other                failed
+ */
 export function statusError(response: HttpResponse): ImgctlError {
-  const { status, proxy } = response;
+  const { status, url, proxy, body } = response;
+  const isInPage = isPage(response);
+  const error = (code: ErrorCode, advised?: Facts, message = describeStatus(response)) => {
+    // The proxy may have made the page.
+    const facts = isInPage && proxy ? proxy.check : advised;
+    return new ImgctlError(code, message, { facts, status });
+  };
   if (isRedirect(response)) return redirectError(response);
   if (status === 429) return rateLimitedError(response);
-  if (status === 401 && !isPage(response)) return unauthorizedError(response);
-  const { code, message = describeStatus(response), ...more } = meaningOf(response);
-  // The proxy may have made the page.
-  const facts = isPage(response) && proxy ? proxy.check : more.facts;
-  return new ImgctlError(code, message, { ...more, facts, status });
-}
-
-interface Meaning {
-  readonly code: ErrorCode;
-  /** Instead of the status with the reason that the body gives. */
-  readonly message?: string;
-  readonly facts?: Facts | undefined;
-  readonly retryAfter?: number;
-}
-
-/**
- * Returns what a status means that is neither a redirect nor 429, nor 401 in JSON:
- * - 401 or 403 with a page: bad-answer, perhaps of a firewall; 403 in JSON: not-permitted
- * - 404, 410: not-found; 407: proxy; 500 and above: server-error; any other: failed
- */
-function meaningOf(response: HttpResponse): Meaning {
-  const { status, url } = response;
+  if (status === 401 && !isInPage) return unauthorizedError(response);
+  if (status === 403 && !isInPage) {
+    const reason = serviceMessage(body);
+    return error('not-permitted', ASK_FOR_ACCESS, reason && `the service says: ${reason}`);
+  }
   if (status === 401 || status === 403) {
-    // The service itself sends JSON.
     const more = 'a firewall or portal may have responded instead';
-    if (isPage(response)) return { code: 'bad-answer', facts: { ...CHECK_BASE_URL, more } };
-    const reason = serviceMessage(response.body);
-    const says = reason ? { message: `the service says: ${reason}` } : {};
-    return { code: 'not-permitted', ...says, facts: ASK_FOR_ACCESS };
+    return error('bad-answer', { ...CHECK_BASE_URL, more });
   }
-  if (status === 404 || status === 410) return { code: 'not-found', facts: notFoundFacts(url) };
-  if (status === 407) return { code: 'proxy' };
-  if (status >= 500) return serverFailure(response);
+  if (status === 404 || status === 410) return error('not-found', notFoundFacts(url));
+  if (status === 407) return error('proxy');
+  if (status >= 500) {
+    const retryAfter = requestedWait(response) ?? 0;
+    return error('server-error', serverFailureFacts(response)).with({ retryAfter });
+  }
   if (status < 400) {
-    const message = `${describeRequest(response)}: unexpected ${status}`;
-    return { code: 'failed', message, facts: MIXED };
+    return error('failed', MIXED, `${describeRequest(response)}: unexpected ${status}`);
   }
-  if (isFromTls(response)) return { code: 'failed', facts: { kind: 'needs-tls', of: 'service' } };
-  return { code: 'failed', facts: isPage(response) ? CHECK_BASE_URL : undefined };
+  if (isFromTls(response)) return error('failed', { kind: 'needs-tls', of: 'service' });
+  return error('failed', isInPage ? CHECK_BASE_URL : undefined);
 }
 
-function serverFailure(response: HttpResponse): Meaning {
+function serverFailureFacts(response: HttpResponse): Facts {
   const { status, method } = response;
   const wait = requestedWait(response) ?? 0;
   const wasRetried = isRetryableStatus(status) && isSafeMethod(method) && wait <= MAX_WAIT;
-  const facts = laterFacts(response, { hasFailed: true, wasRetried });
-  return { code: 'server-error', facts, retryAfter: wait };
+  return laterFacts(response, { hasFailed: true, wasRetried });
 }
 
 /** Formats as `GET https://host/path: 400, REASON`, where the body gives the reason. */
