@@ -28,19 +28,16 @@ export async function* allImages(
   const abort = new AbortController();
   const { sortsById } = firstPages;
   const pageQuery = { sort: sortsById ? ID_ORDER : undefined, perPage };
-  const limitedReader = (): ReadPage => {
-    const countRequest = requestLimit(first);
-    return async (changes, number) => {
-      countRequest();
-      return requestPage(client, { ...pageQuery, ...changes }, number, { signal: abort.signal });
-    };
+  let countRequest = requestLimit(first);
+  const readPage: ReadPage = async (changes, number) => {
+    countRequest();
+    return requestPage(client, { ...pageQuery, ...changes }, number, { signal: abort.signal });
   };
   // Outside of the heap, which V8 would enlarge for so many numbers.
   const yieldedIds: Float64Array[] = [];
   let seen = 0;
   let mayHaveLost = true;
   try {
-    const readPage = limitedReader();
     const { connections } = client;
     const pages = pagesById(first, readerBelow(readPage), { connections, stopAfter });
     for await (const page of pages) {
@@ -55,7 +52,9 @@ export async function* allImages(
   } catch (error) {
     if (!(error instanceof NotByIdError)) throw error;
     trace(`${error.message}, so the list is read by page number`);
-    const images = await readByNumber(limitedReader(), sortsById, error.cause);
+    // Each of the two ways has its own limit.
+    countRequest = requestLimit(first);
+    const images = await readByNumber(readPage, sortsById, error.cause);
     const ids = yieldedIds.flatMap((idsOfPage) => [...idsOfPage]);
     // Their size was limited already.
     yield { images: EVERYTHING.sort(restOf(images, ids)), bytes: 0 };

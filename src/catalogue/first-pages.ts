@@ -55,17 +55,13 @@ export class FirstPages {
    * @throws ImgctlError the earlier refusal, or that of the sort, if the page is refused too
    */
   async ofAll(perPage: number, earlier?: ImgctlError): Promise<ImagePage> {
-    this.#firstOfAll ??= await this.#requestOfAll(perPage, earlier);
-    return this.#firstOfAll;
-  }
-
-  async #requestOfAll(perPage: number, earlier?: ImgctlError): Promise<ImagePage> {
+    if (this.#firstOfAll) return this.#firstOfAll;
     const sorted = await this.request({ sort: ID_ORDER, perPage }, earlier);
-    if (!(sorted instanceof ImgctlError)) return sorted;
-    const unsorted = await this.request({ perPage }, sorted);
-    if (unsorted instanceof ImgctlError) throw earlier ?? sorted;
-    this.#sortsById = false;
-    return unsorted;
+    const page = sorted instanceof ImgctlError ? await this.request({ perPage }, sorted) : sorted;
+    if (page instanceof ImgctlError) throw earlier ?? sorted;
+    this.#sortsById = page === sorted;
+    this.#firstOfAll = page;
+    return page;
   }
 
   /** False once the service has refused to sort by id. */

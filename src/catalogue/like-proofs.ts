@@ -68,12 +68,7 @@ export class LikeProofs {
    * Returns a probe of the page, else of the first page of all images. It has both cases, unless no
    * value of the two pages has.
    */
-  async #chooseProbe(
-    field: Field,
-    part: string,
-    page: ImagePage,
-    { sort, perPage }: PageOrder,
-  ): Promise<Probe | undefined> {
+  async #chooseProbe(field: Field, part: string, page: ImagePage, { sort, perPage }: PageOrder) {
     const probe = probesOn(page, field, part, sort).find(({ text }) => hasBothCases(text));
     if (probe) return probe;
     const firstOfAll = await this.#firstPages.ofAll(perPage);

@@ -97,8 +97,7 @@ class Segments {
     const page = await segment.arrival;
     const ids = idsOf(page, segment.bound);
     const lowest = isWhole(page) ? END_OF_LIST : ids.at(-1);
-    if (lowest === undefined)
-      throw new NotByIdError('a page without images says that there are some');
+    if (lowest === undefined) throw new NotByIdError('an empty page announces images');
     if (lowest !== END_OF_LIST) this.#learn(ids, segment.bound, lowest);
     // Of 609 ... 520, those from 580 on were taken with the page before.
     const repeated = ids.filter((id) => id >= this.#takenDownTo).length;

@@ -158,7 +158,7 @@ describe('pages by id', () => {
     [
       'ends with an empty page',
       (page) => ({ ...page, images: [] }),
-      'a page without images says that there are some',
+      'an empty page announces images',
     ],
   ])('end with an error if the service %s', async (_, change, message) => {
     const list = new List(upTo(50));
