@@ -118,7 +118,8 @@ function problemOf(
   return wanted.length === 0 ? 'no image given' : undefined;
 }
 
-interface Search {
+/** Where and how images are looked up. */
+interface Lookup {
   readonly catalogue: Catalogue;
   readonly options: CatalogueOptions;
   /** The command that gets an image in the same way. */
@@ -126,16 +127,16 @@ interface Search {
 }
 
 /** @throws ImgctlError not-found, ambiguous; usage: the URL is not one of the service */
-async function find(search: Search, wanted: string): Promise<ReceivedImage> {
-  const { catalogue, options } = search;
+async function find(lookup: Lookup, wanted: string): Promise<ReceivedImage> {
+  const { catalogue, options } = lookup;
   const { id, fields, isName } = waysToFind(wanted, catalogue.baseUrl);
   const byId = id === undefined ? undefined : await catalogue.getImage(id);
   if (byId) return byId;
   for (const field of fields) {
-    const image = await findBy(field, search, wanted);
+    const image = await findBy(field, lookup, wanted);
     if (image) return image;
   }
-  if (isName) throw await noImageNamed(search, wanted);
+  if (isName) throw await noImageNamed(lookup, wanted);
   const { from = 'the catalogue', mine } = options;
   const place = mine ? 'is not yours' : `is not in ${from}`;
   throw new ImgctlError('not-found', `image ${wanted} ${place}`, {
@@ -176,7 +177,7 @@ function idOfUrl(text: string, baseUrl: string): number {
 /** More are not counted: one page tells whether the text is part of a name. */
 const MAX_COUNTED = 100;
 
-async function noImageNamed({ catalogue, options }: Search, wanted: string): Promise<ImgctlError> {
+async function noImageNamed({ catalogue, options }: Lookup, wanted: string): Promise<ImgctlError> {
   const query = new Query({ filters: [contains('name', wanted)] });
   let count = 0;
   for await (const images of catalogue.images(query, { limit: MAX_COUNTED })) {
@@ -195,7 +196,7 @@ async function noImageNamed({ catalogue, options }: Search, wanted: string): Pro
   return new ImgctlError('not-found', message, { facts: hint`list images with: ${list}${own}` });
 }
 
-async function findBy(field: Field, { catalogue, command }: Search, wanted: string) {
+async function findBy(field: Field, { catalogue, command }: Lookup, wanted: string) {
   const query = new Query({ filters: [equals(field, wanted)] });
   const found: ReceivedImage[] = [];
   for await (const images of catalogue.images(query)) {

@@ -5,6 +5,7 @@ import { type Invocation, imgctl } from '../../facts.ts';
 import type { OutputOptions } from '../../output/output.ts';
 import type { Query } from '../../query/query.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../query/timestamp.ts';
+import { shellQuote } from '../../words.ts';
 import type { CatalogueOptions } from './options.ts';
 
 /** Returns a command that reads the same images: your own, the snapshot's, or the service's. */
@@ -49,12 +50,20 @@ function formatOptions({ given, givenFormat }: Context): string[] {
   return output.origin === '--json' ? ['--json'] : ['-o', givenFormat];
 }
 
+type Conditions = Pick<Query, 'words' | 'filters'>;
+
 /** Returns the command with the words and filters of a query. */
-export function withQuery(
-  { imgctl: command }: Invocation,
-  { words, filters }: Pick<Query, 'words' | 'filters'>,
-): Invocation {
+export function withQuery({ imgctl: command }: Invocation, query: Conditions): Invocation {
+  return imgctl(...command, ...argumentsOf(query));
+}
+
+/** Returns `ubuntu -f name~server`, as it can be typed. */
+export function describeQuery(query: Conditions): string {
+  return argumentsOf(query).map(shellQuote).join(' ');
+}
+
+function argumentsOf({ words, filters }: Conditions): string[] {
   const options = filters.flatMap(({ text }) => ['-f', text]);
   const hasDash = words.some((word) => word.startsWith('-'));
-  return imgctl(...command, ...(hasDash ? [...options, '--', ...words] : [...words, ...options]));
+  return hasDash ? [...options, '--', ...words] : [...words, ...options];
 }

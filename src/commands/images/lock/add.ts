@@ -5,12 +5,10 @@ import type { Result } from '../../../cli/result.ts';
 import { checkName } from '../../../config/values.ts';
 import type { Context } from '../../../context.ts';
 import { ImgctlError } from '../../../errors.ts';
-import { imgctl } from '../../../facts.ts';
 import { portableTexts } from '../../../query/filter.ts';
 import { newestCollector } from '../../../query/newest.ts';
 import { parseQuery } from '../../../query/query.ts';
-import { shellQuote } from '../../../words.ts';
-import { withQuery } from '../invocation.ts';
+import { describeQuery } from '../invocation.ts';
 import { CHOOSING_FILTER, WORDS } from '../options.ts';
 import { openCatalogue, readTogether } from '../read.ts';
 import { changeLocks, lockCommand, requireLock } from './lock-file.ts';
@@ -68,7 +66,7 @@ async function run(
   });
   const { file } = options;
   const added = requireLock(options, after, name);
-  const typed = withQuery(imgctl(), query).imgctl.map(shellQuote).join(' ');
+  const typed = describeQuery(query);
   const what = typed === '' ? 'the newest image' : `the newest of "${typed}"`;
   return {
     output,
