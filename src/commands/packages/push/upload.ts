@@ -91,10 +91,10 @@ export async function uploadAll(
     }
   }
   if (outcome.fatal) return outcome;
-  // Again: a server may have finished a part of a killed push meanwhile.
-  if (!dryRun) await storage.removeDeadParts().catch(() => {});
-  // Another push that took over may have changed what this one stored.
+  // Another push that took over may have changed what this one stored, and has parts of its own.
   outcome.fatal = attempt(transfer.assertHeld).error;
+  // Again: a server may have finished a part of a killed push meanwhile.
+  if (!dryRun && !outcome.fatal) await storage.removeDeadParts().catch(() => {});
   return outcome;
 }
 
