@@ -56,7 +56,10 @@ export function reportProblems(
   const errors = byFile(request.errors, files);
   const warnings = byFile(request.warnings, files);
   const reportEach = (kind: 'warning' | 'failure', texts: readonly string[]) => {
-    for (const text of texts) tell({ kind, message: `sync ${id}: ${text}`, isPart: true });
+    for (const text of texts) {
+      const bare = text.replace(/^(error|warning) in /, '');
+      tell({ kind, message: `sync ${id}: ${bare}`, isPart: true });
+    }
   };
   const reportsAll = strict || !quiet;
   if (reportsAll) reportEach('warning', warnings.own);
