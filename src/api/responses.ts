@@ -85,8 +85,8 @@ export function serviceMessage(body: Buffer): string | undefined {
   const texts = [value.message, value.error, value.detail].filter(
     (text) => typeof text === 'string',
   );
-  const reason = texts.map((text) => text.trim()).find((text) => text !== '');
-  return reason && shorten(reason, 500).replace(/\.$/, '');
+  const reasons = texts.map((text) => shorten(text.trim(), 500).replace(/\.$/, ''));
+  return reasons.find((reason) => reason !== '');
 }
 
 /** True if the body is a web page, or XML. */

@@ -63,6 +63,7 @@ describe('the error of a status', () => {
     [400, 'plain\n words', 'failed', `${AT}: 400, plain words`],
     [403, { message: 'No.' }, 'not-permitted', 'the service says: No'],
     [403, 'Forbidden', 'not-permitted', `${AT}: 403, Forbidden`],
+    [403, { message: '.' }, 'not-permitted', `${AT}: 403, {"message":"."}`],
     [401, '<html>', 'bad-answer', `${AT}: 401, with HTML instead of JSON`],
     [403, ' <html>', 'bad-answer', `${AT}: 403, with HTML instead of JSON`],
     [404, '', 'not-found', `${AT}: 404`],
