@@ -49,19 +49,24 @@ export function decodings(text: string): Decoded[] {
 function decode(text: string, { escapes, decodeOne }: Encoding): Decoded {
   const pieces: string[] = [];
   const starts: number[] = [];
-  const tokens = new RegExp(`(${escapes.source})|${SPACES.source}|.`, `gs${escapes.flags}`);
-  for (const { 0: token, 1: escaped, index } of text.matchAll(tokens)) {
-    const piece = fold(escaped === undefined ? token : decodeOne(escaped));
+  const token = `(${escapes.source})|${SPACES.source}|${PLAIN.source}|.`;
+  const tokens = new RegExp(token, `gs${escapes.flags}`);
+  for (const { 0: found, 1: escaped, index } of text.matchAll(tokens)) {
+    const piece = fold(escaped === undefined ? found : decodeOne(escaped));
     // Escaped spaces may stand beside others.
     const isRepeated = piece === ' ' && pieces.at(-1) === ' ';
     if (isRepeated) continue;
     pieces.push(piece);
-    for (let at = 0; at < piece.length; at += 1) starts.push(index);
+    for (let at = 0; at < piece.length; at += 1) {
+      starts.push(escaped === undefined ? index + at : index);
+    }
   }
   return { text: pieces.join(''), starts: [...starts, text.length] };
 }
 
 const SPACES = /[\s+]+/g;
+/** What begins neither an escape nor spaces: a character each would take twice the time. */
+const PLAIN = /[^\s+\\%&]+/;
 
 /**
  * Makes spaces and the case of ASCII letters alike: messages show one space for several, and forms
