@@ -36,16 +36,17 @@ export async function compareLists(
   images: AsyncIterable<readonly ReceivedImage[]>,
   file: FileLabel,
 ): Promise<ListComparison> {
-  // Keep one line of each image, and the images whose line is new.
-  const knownLines = new Set(oldLines);
+  // Keep one line of each image: the old one, unless it differs. Also keep the images that differ.
+  const sameOldLine = new Map(oldLines.map((line) => [line, line]));
   const lineByKey = new Map<unknown, string>();
   const different: ReceivedImage[] = [];
   for await (const page of images) {
     for (const image of page) {
       requireId(image);
       const line = stringify(image);
-      lineByKey.set(keyOf(image), line);
-      if (!knownLines.has(line)) different.push(image);
+      const oldLine = sameOldLine.get(line);
+      lineByKey.set(keyOf(image), oldLine ?? line);
+      if (oldLine === undefined) different.push(image);
     }
   }
   // Parse only the old lines that no new one equals.
