@@ -1,6 +1,7 @@
 // A cache of recently listed images, for completion. It may fail, and holds no secret.
 
 import path from 'node:path';
+import { numericId } from '../../api/images.ts';
 import { type Suggest, suggestWords, type Typing } from '../../cli/suggestions.ts';
 import { findPaths } from '../../config/paths.ts';
 import type { Account } from '../../config/settings.ts';
@@ -21,10 +22,11 @@ const MAX_NAME_LENGTH = 255;
 export function collectNames(elements: readonly unknown[], names: ListedNames = new Map()) {
   for (const element of elements) {
     if (names.size >= MAX_IMAGES) break;
-    const { id, name, folder }: JsonObject = Object(element);
-    const text = shortText(name);
-    if (!Number.isSafeInteger(id) || text === '') continue;
-    names.set(id as number, [text, shortText(folder)]);
+    const image: JsonObject = Object(element);
+    const id = numericId(image);
+    const text = shortText(image.name);
+    if (id === undefined || text === '') continue;
+    names.set(id, [text, shortText(image.folder)]);
   }
   return names;
 }

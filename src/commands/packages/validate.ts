@@ -71,7 +71,7 @@ async function run(context: Context, options: Options, files: readonly string[])
   const id = isOne ? 'code' : 'file';
   const columns = COLUMNS.map((each) => ({ ...each, isId: each.name === id }));
   const output = context.output(columns, { ...options, shown, hasSentences: true });
-  const layout = layoutOf(context, isOne, output.isTable);
+  const layout = layoutOf(context, options, isOne, output.isTable);
   const batch = new PackageBatch(context, files);
   context.tell({ kind: 'begin', isBrief: true });
   return { output, rows: checkEach(context, batch, layout, options.maxHardware) };
@@ -84,13 +84,18 @@ type Layout = 'rows' | 'first row' | 'lines';
  *
  *     one package                    | rows
  *     several, a table on a terminal | lines below the line of the package on stderr
- *     several, with -q               | the first row, of which the name of the package is printed
+ *     several, with -q, not --get    | the first row, of which the name of the package is printed
  *     several, otherwise             | rows
  */
-function layoutOf({ io, quiet }: Context, isOne: boolean, isTable: boolean): Layout {
+function layoutOf(
+  { io, quiet }: Context,
+  { get }: Options,
+  isOne: boolean,
+  isTable: boolean,
+): Layout {
   if (isOne) return 'rows';
   if (isTable && io.stdout.isTTY && io.stderr.isTTY) return 'lines';
-  return quiet ? 'first row' : 'rows';
+  return quiet && get === undefined ? 'first row' : 'rows';
 }
 
 /** Checks the packages one by one, and yields the rows of each. */

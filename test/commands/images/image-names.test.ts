@@ -61,10 +61,10 @@ describe('the cache of image names', () => {
 
   it('stores only id, name and folder, none of them long, also after a move', async () => {
     const directory = temporaryDirectory();
-    const others = [null, 'https://images.example.com/v2/image/1', {}, [], { id: '1', name: 'x' }];
+    const others = [null, 'https://images.example.com/v2/image/1', {}, [], { id: 'x', name: 'x' }];
     const names = [{ id: 1 }, { id: 1, name: 2 }, image(1, ''), image(1, 'x'.repeat(256))];
     const stored = { ...image(7), folder: 'Linux', path: 'secret' };
-    const long = { ...image(8), folder: 'x'.repeat(256) };
+    const long = { ...image(8), id: '8', folder: 'x'.repeat(256) };
     await remember(directory, [...others, image(1.5), ...names, stored, long]);
     expect(readFileSync(onlyFile(directory), 'utf8')).not.toContain('secret');
     await remember(directory, [{ ...stored, folder: 'Old' }]);

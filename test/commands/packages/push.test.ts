@@ -211,13 +211,17 @@ describe('push of a file that stands twice', () => {
 });
 
 it.each([
-  ['stores nothing', 'PUT', []],
-  ['submits no sync', 'GET', ['web.ova']],
+  ['stores nothing', 'PUT', 1, []],
+  ['submits no sync', 'GET', 1, ['web.ova']],
+  // Before the sync, it looks once more whether the files are unchanged.
+  ['submits no sync', 'PROPFIND', 5, ['web.ova']],
 ])(
-  'push %s after another push took over while it was suspended in a %s',
-  async (_what, sent, stored) => {
+  'push %s after another push took over while it was suspended in %s %i',
+  async (_what, sent, number, stored) => {
+    let count = 0;
     const user = await storageUser('dav', [], ({ method }) => {
-      if (method !== sent) return;
+      if (method === sent) count += 1;
+      if (count !== number) return;
       const directory = user.env.IMGCTL_CONFIG_DIR;
       for (const name of readdirSync(directory))
         if (name.endsWith('.lock')) rmSync(path.join(directory, name), { recursive: true });

@@ -15,11 +15,13 @@ import { localUser } from '../../support/users.ts';
 function setUp() {
   const user = localUser();
   const members = sampleMembers('vm');
-  const withoutManifest = packTar(members.filter(({ name }) => name !== 'vm.mf'));
+  const unlisted = members.filter(({ name }) => name !== 'vm.mf');
   writeFileSync(join(user.directory, 'Good.ova'), packTar(members));
-  writeFileSync(join(user.directory, 'warned.ova'), withoutManifest);
+  writeFileSync(join(user.directory, 'warned.ova'), packTar(unlisted));
   writeFileSync(join(user.directory, 'bad.ova'), packTar(members));
   flipByte(join(user.directory, 'bad.ova'), -2_000);
+  const extra = { name: 'extra.txt', content: Buffer.from('x') };
+  writeFileSync(join(user.directory, 'extra.ova'), packTar([...unlisted, extra]));
   return user;
 }
 
@@ -56,6 +58,12 @@ describe('validate', () => {
       ['validate Good.ova --get code', '', /valid, no findings/],
       ['validate warned.ova bad.ova --get place', 'vm.ovf\nvm-disk1.vmdk\n', /is invalid/, 1],
       ['validate Good.ova warned.ova bad.ova', BOTH, /invalid/, 1],
+      [
+        'validate extra.ova bad.ova -q --get code',
+        'no-manifest\nunreferenced-file\ndigest-mismatch\n',
+        COUNTED,
+        1,
+      ],
       ['validate warned.ova bad.ova -q', 'warned.ova\nbad.ova\n', COUNTED, 1],
     );
   });

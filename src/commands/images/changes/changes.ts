@@ -185,7 +185,7 @@ async function compareCatalogue(
   const tally = new Tally(query);
   const images = readImages(context, catalogue, query, { tally });
   const { changes, missing, lines } = await compareLists(old?.lines ?? [], images, file);
-  const ofMissing = await classifyMissing(task, catalogue, missing);
+  const ofMissing = await classifyMissing(task, missing);
   return {
     changes: old === undefined ? [] : [...changes, ...ofMissing],
     isEmpty: lines.length === 0,
@@ -203,12 +203,12 @@ async function compareCatalogue(
  * @throws ImgctlError incomplete-list: one still matches
  */
 async function classifyMissing(
-  { context, query }: Task,
-  catalogue: Catalogue,
+  { context, options, query }: Task,
   missing: readonly ReceivedImage[],
 ): Promise<Change[]> {
   if (missing.length === 0) return [];
-  // Also without conditions: a list may lose an image that still exists.
+  // Also without conditions: a list may lose an image that still exists. A catalogue keeps pages.
+  const catalogue = await openCatalogue(context, { mine: options.mine });
   const all = byKey(await readAll(context, catalogue));
   return missing.flatMap((before): Change | [] => {
     const image = all.get(keyOf(before));

@@ -49,6 +49,8 @@ async function submitUnchanged(push: Push, toSync: Packages) {
     mark.remove();
     await rememberSync(push, () => mark.begin(transfer.assertHeld));
     await requireUnchanged(push, toSync);
+    // The files may be those of another push by now.
+    transfer.assertHeld();
     return await submit(push.context);
   } catch (error) {
     const mayBeSubmitted = error instanceof ImgctlError && error.facts?.kind === 'sync-unknown';
