@@ -139,8 +139,9 @@ export class Sender {
   readonly sendWithPassword: SendWithPassword = async (asked, username, password) => {
     const pair = basicPair(username, password);
     for (const secret of [password, pair]) this.#options.onSecret?.(secret);
-    // After any other status, the request may have counted as one for a token.
-    return this.#transmit(this.#complete(asked), `Basic ${pair}`, { refusals: [503] });
+    // After any other status than 503, the request may have counted as one for a token.
+    const more = { refusals: [503], hasOwnLimit: true };
+    return this.#transmit(this.#complete(asked), `Basic ${pair}`, more);
   };
 
   #complete(asked: ServiceRequest): CompleteRequest {
@@ -229,7 +230,7 @@ export class Sender {
   #transmit(
     request: CompleteRequest,
     authorization: string | undefined,
-    more: Pick<HttpRequest, 'onSent' | 'refusals'>,
+    more: Pick<HttpRequest, 'onSent' | 'refusals' | 'hasOwnLimit'>,
     onResponse = () => {},
   ): Promise<HttpResponse> {
     const { timeout, userAgent } = this.#options;

@@ -14,6 +14,8 @@ export interface HttpRequest {
   readonly idempotent?: boolean | undefined;
   /** The statuses of a refusal without any effect, if the request is not idempotent; default 429. */
   readonly refusals?: readonly number[] | undefined;
+  /** True if a limit of its own counts it, so that its 429 slows no other request down. */
+  readonly hasOwnLimit?: boolean | undefined;
   /** True for a stored file: the coding of the response is what the file has, and stays. */
   readonly asStored?: boolean | undefined;
   /** Called when it is sent: from then on it may have an effect. */

@@ -71,15 +71,20 @@ export class Pace {
 
   /**
    * Sends a request: at once, or in its turn if the run is slow.
+   * @param hasOwnLimit its 429 says nothing about other requests
    * @throws the signal's reason when it aborts; what `transmit` throws
    */
-  async send(signal: AbortSignal, transmit: () => Promise<HttpResponse>): Promise<PacedResponse> {
+  async send(
+    signal: AbortSignal,
+    transmit: () => Promise<HttpResponse>,
+    hasOwnLimit = false,
+  ): Promise<PacedResponse> {
     const isInTurn = this.#gap > 0;
     const sendAndLearn = async () => {
       const hasSucceeded = this.#hasSucceeded;
       const response = { ...(await transmit()), hasSucceeded };
       const askedWait = requestedWait(response) ?? 0;
-      if (!this.#isTooFast(response)) {
+      if (!this.#isTooFast(response, hasOwnLimit)) {
         this.#note(response, isInTurn);
         return { response, askedWait, verdict: 'ok' } as const;
       }
@@ -94,9 +99,10 @@ export class Pace {
     return turn;
   }
 
-  #isTooFast({ status }: HttpResponse): boolean {
+  #isTooFast({ status }: HttpResponse, hasOwnLimit: boolean): boolean {
     const { slowsDown = true } = this.#options;
-    return slowsDown && (status === 429 || (status === 503 && this.#hasSucceeded));
+    const isRefused = status === 429 && !hasOwnLimit;
+    return slowsDown && (isRefused || (status === 503 && this.#hasSucceeded));
   }
 
   async #waitForGap(signal: AbortSignal): Promise<void> {
@@ -122,15 +128,15 @@ export class Pace {
     this.#nextAt = Math.max(this.#nextAt, time + Math.max(wait, Math.min(this.#gap, left)));
   }
 
-  /** Learns from a response that is no refusal. */
+  /** Learns from a response that does not slow the run down. */
   #note(response: HttpResponse, isInTurn: boolean): void {
     this.#hasResponded = true;
     this.#hasSucceeded ||= isSuccess(response);
     // A request sent before may have been refused for longer.
     const next = this.#options.elapsed() + this.#gap;
     if (isInTurn) this.#nextAt = Math.max(this.#nextAt, next);
-    // A failure of the server is neither a refusal nor a success.
-    if (response.status >= 500) return;
+    // A failure of the server, or a 429 of another limit, is neither a refusal nor a success.
+    if (response.status >= 500 || response.status === 429) return;
     this.#refusedSince = undefined;
     if (isInTurn) this.#countSuccess();
   }

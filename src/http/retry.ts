@@ -43,7 +43,7 @@ export async function sendWithRetry(
   let retry = 1;
   for (;;) {
     const state = { request, pace, retries, retry };
-    const next = await pace.send(signal, transmit).then(
+    const next = await pace.send(signal, transmit, request.hasOwnLimit).then(
       (paced) => afterResponse(paced, state),
       (error: unknown) => afterError(error, state),
     );

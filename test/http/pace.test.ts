@@ -122,6 +122,16 @@ describe('a run', () => {
     expect(sleeps).toEqual([250]);
   });
 
+  it('is not slowed down by the limit of token requests', async () => {
+    const limited = { status: 429, headers: { 'retry-after': '50' } };
+    const { client, sleeps } = await connectAt((_, index) =>
+      index === 0 ? limited : { json: {} },
+    );
+    expect((await failure(client.requestToken('ann', 'p:w'))).code).toBe('rate-limited');
+    await sendMany(client, 3);
+    expect(sleeps).toEqual([]);
+  });
+
   it('starts the minute again after each success', async () => {
     const { respond } = limitOf(429, 50_000);
     const { client, elapsed } = await connectAt(respond);
@@ -304,8 +314,8 @@ describe('the pace', () => {
     await next;
   });
 
-  it('counts failures of the service neither as successes nor as refusals', async () => {
-    const { pace, send, sendAll, pass } = paceAt();
+  it('counts failures, and refusals of another limit, neither as successes nor as refusals', async () => {
+    const { pace, answer, send, sendAll, pass } = paceAt();
     await send(429);
     expect(await sendAll(9)).toEqual(Array(9).fill(250));
     expect(await send(500)).toBe(250);
@@ -314,6 +324,8 @@ describe('the pace', () => {
     pass(59_000);
     await send(500);
     expect(pace.refusedFor).toBeLessThan(60_000);
+    const { signal } = new AbortController();
+    await pace.send(signal, async () => answer(429), true);
     pass(1_000);
     expect(pace.refusedFor).toBeGreaterThanOrEqual(60_000);
     await send(404);
