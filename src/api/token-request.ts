@@ -93,8 +93,10 @@ function limitOf(response: HttpResponse): TokenLimit {
   const { headers, status, receivedAt } = response;
   const reset = rateLimitReset(response);
   const wait = status === 429 ? requestedWait(response) : undefined;
-  const left = headers['x-ratelimit-remaining']?.trim() ?? '';
-  const announced = /^\d{1,9}$/.test(left) ? Number(left) : undefined;
+  // A proxy may have repeated the header: `4, 4`.
+  const left = (headers['x-ratelimit-remaining'] ?? '').split(',').map((part) => part.trim());
+  const isNumber = left.every((part) => /^\d{1,9}$/.test(part));
+  const announced = isNumber ? Math.min(...left.map(Number)) : undefined;
   return {
     remaining: status === 429 ? 0 : announced,
     resetsAt: wait === undefined ? reset : receivedAt + wait,
