@@ -192,6 +192,7 @@ export class Context implements ConsoleStyle {
       warn,
       report,
       onSecret,
+      redact: console.redaction.apply,
       onEvent,
     };
   }

@@ -88,7 +88,7 @@ const OF_STORED_TIMES = [
   'commands/packages/sync/sync-status.ts',
   'commands/start/login.ts',
   'commands/start/whoami.ts',
-  'session/account-keys.ts',
+  'session/redis-account.ts',
   'session/cached-token.ts',
   'session/request-limit.ts',
   'session/tokens.ts',

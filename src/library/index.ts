@@ -178,6 +178,8 @@ function openClient(options: ClientOptions, baseUrl: URL, clock: Clock): Client 
             passwordSource,
             client: () => client,
             baseUrl: baseUrlText(baseUrl),
+            // Nothing is stored.
+            redact: String,
           }),
     authScheme,
     maxBytes: MAX_BYTES,

@@ -131,7 +131,7 @@ export class FileStore implements TokenStore, MutexStore {
     return runUnderMutex(work, this);
   }
 
-  /** Does not call `hasToken`: a process that stored a token releases the mutex at once. */
+  /** Looks for no token meanwhile: a process that stored one releases the mutex at once. */
   async acquire(): Promise<HeldMutex> {
     const mutex = await holdMutexIfPossible(this.limitFile, MUTEX_PATIENCE, this.#io);
     const assertHeld = mutex?.assertHeld;

@@ -1,4 +1,4 @@
-// The keys of one account in Redis: its token, limit and refusal, and the mutex of its requests.
+// What Redis holds of one account: its token, limit and refusal, and the mutex of its requests.
 
 import { isToken } from '../api/token-request.ts';
 import type { Settings } from '../config/settings.ts';
@@ -12,7 +12,7 @@ import type { CachedToken, RememberedLimit } from './cached-token.ts';
 import { Redis } from './redis.ts';
 import { parseRefusal, type Refusal } from './refusal.ts';
 import { SEALED, seal, unseal } from './sealing.ts';
-import { accountKey } from './token-files.ts';
+import { accountDigest } from './token-files.ts';
 import { SharedStoreError } from './token-store.ts';
 
 /** Milliseconds until the mutex of a machine that died is free. */
@@ -43,9 +43,9 @@ return 1`;
 /** A token and the milliseconds from its receipt to its end: `abc.def 86400000`. */
 const TOKEN_VALUE = /^(\S+) (\d{1,15})$/;
 
-type Key = 'lock' | 'token' | 'limit' | 'refused' | 'check';
+type Entry = 'lock' | 'token' | 'limit' | 'refused' | 'check';
 
-interface KeyOptions {
+interface RedisAccountOptions {
   readonly address: RedisAddress;
   /** Seals tokens. */
   readonly sealingKey: Buffer | undefined;
@@ -59,15 +59,15 @@ interface KeyOptions {
  * Times in the store are relative to the clock of Redis, so those of the machines may differ.
  * All methods throw SharedStoreError if the store fails.
  */
-export class AccountKeys {
-  readonly #options: KeyOptions;
-  readonly #account: string;
+export class RedisAccount {
+  readonly #options: RedisAccountOptions;
+  readonly #digest: string;
   readonly #redis: Redis;
 
-  constructor(options: KeyOptions) {
+  constructor(options: RedisAccountOptions) {
     const { address, ca, io, settings } = options;
     this.#options = options;
-    this.#account = accountKey(settings.account, 32);
+    this.#digest = accountDigest(settings.account, 32);
     this.#redis = new Redis({ address, ca, io, readPassword: () => this.#readPassword() });
   }
 
@@ -93,21 +93,21 @@ export class AccountKeys {
   async writeToken(written: CachedToken, owner: string): Promise<boolean> {
     const { token, receivedAt, expiresAt } = written;
     const { io, sealingKey } = this.#options;
-    // Throws instead of replacing what another key has sealed.
+    // Throws instead of replacing a token that another sealing key has sealed.
     await this.readToken();
-    const name = this.#name('token');
+    const key = this.#keyOf('token');
     const text = `${token} ${wholeMilliseconds(expiresAt - receivedAt)}`;
-    const value = sealingKey ? seal(text, name, sealingKey) : text;
+    const value = sealingKey ? seal(text, key, sealingKey) : text;
     const left = wholeMilliseconds(expiresAt - io.now());
-    const keys = [this.#name('lock'), name];
+    const keys = [this.#keyOf('lock'), key];
     return (await this.#redis.run(STORE, keys, [owner, value, left])) === 1;
   }
 
   /** Deletes the token and the last refusal. @returns true if there was a token */
   async forgetToken(): Promise<boolean> {
     // A process that finds its mutex gone stores no token.
-    await this.#redis.send(['DEL', this.#name('lock'), this.#name('refused')]);
-    return (await this.#redis.send(['DEL', this.#name('token')])) === 1;
+    await this.#redis.send(['DEL', this.#keyOf('lock'), this.#keyOf('refused')]);
+    return (await this.#redis.send(['DEL', this.#keyOf('token')])) === 1;
   }
 
   async readLimit(now: number): Promise<RememberedLimit | undefined> {
@@ -122,8 +122,9 @@ export class AccountKeys {
 
   async readRefusal(): Promise<Refusal | undefined> {
     const found = await this.#get('refused');
-    const { value } = attempt<unknown>(() => JSON.parse(found?.value ?? ''));
-    return parseRefusal(isObject(value) ? value : undefined);
+    if (found === undefined) return undefined;
+    const { value } = attempt<unknown>(() => JSON.parse(found.value));
+    return isObject(value) ? parseRefusal(value) : undefined;
   }
 
   async writeRefusal(refusal: Refusal): Promise<void> {
@@ -150,7 +151,7 @@ export class AccountKeys {
    * flight. If this fails, the mutex expires.
    */
   async releaseMutex(owner: string): Promise<void> {
-    await this.#redis.run(RELEASE, [this.#name('lock')], [owner], NEVER).catch(() => {});
+    await this.#redis.run(RELEASE, [this.#keyOf('lock')], [owner], NEVER).catch(() => {});
   }
 
   /**
@@ -158,7 +159,7 @@ export class AccountKeys {
    * it, so that the error names what the user may not run.
    */
   async rehearse(): Promise<void> {
-    const check = this.#name('check');
+    const check = this.#keyOf('check');
     const owner = 'imgctl check';
     await this.readToken();
     await this.#set('check', owner, 1_000);
@@ -172,17 +173,17 @@ export class AccountKeys {
   }
 
   /** The braces put all keys of an account on one node of a cluster. */
-  #name(key: Key): string {
-    return `imgctl:{${this.#account}}:${key}`;
+  #keyOf(entry: Entry): string {
+    return `imgctl:{${this.#digest}}:${entry}`;
   }
 
   async #setMutex(script: typeof TAKE | typeof RENEW, owner: string): Promise<boolean> {
-    return (await this.#redis.run(script, [this.#name('lock')], [owner, `${MUTEX_TIME}`])) === 1;
+    return (await this.#redis.run(script, [this.#keyOf('lock')], [owner, `${MUTEX_TIME}`])) === 1;
   }
 
   /** @throws SharedStoreError: one that imgctl did not set may stay for ever */
   async #checkMutex(): Promise<void> {
-    const lock = this.#name('lock');
+    const lock = this.#keyOf('lock');
     // -2: there is none; -1: it never expires.
     const left = Number(await this.#redis.send(['PTTL', lock]));
     if (left === -2 || (left >= 0 && left <= MUTEX_TIME)) return;
@@ -190,20 +191,26 @@ export class AccountKeys {
     throw new SharedStoreError(`its lock ${flaw}`, advice(`delete the key ${lock} in the store`));
   }
 
-  /** Returns what a key holds, and the milliseconds until it expires. */
-  async #get(key: Key) {
-    const name = this.#name(key);
+  /** Returns what is stored, and the milliseconds until it expires. */
+  async #get(entry: Entry) {
+    const key = this.#keyOf(entry);
     // In this order a value that is replaced in between gets the time of the older one: too short.
     const [milliseconds, value] = await Promise.all([
-      this.#redis.send(['PTTL', name]),
-      this.#redis.send(['GET', name]),
+      this.#redis.send(['PTTL', key]),
+      this.#redis.send(['GET', key]),
     ]);
     const isEntry = typeof value === 'string' && typeof milliseconds === 'number';
     return isEntry && milliseconds > 0 ? { value, milliseconds } : undefined;
   }
 
-  async #set(key: Key, value: string, milliseconds: number): Promise<void> {
-    await this.#redis.send(['SET', this.#name(key), value, 'PX', wholeMilliseconds(milliseconds)]);
+  async #set(entry: Entry, value: string, milliseconds: number): Promise<void> {
+    await this.#redis.send([
+      'SET',
+      this.#keyOf(entry),
+      value,
+      'PX',
+      wholeMilliseconds(milliseconds),
+    ]);
   }
 
   /** @throws SharedStoreError: sealed with another key, or not sealed although a key is set */
@@ -211,8 +218,10 @@ export class AccountKeys {
     const { sealingKey } = this.#options;
     const isSealed = text.startsWith(SEALED);
     if (!isSealed && sealingKey === undefined) return text;
-    const unsealed = isSealed && sealingKey && unseal(text, this.#name('token'), sealingKey);
-    if (typeof unsealed === 'string') return unsealed;
+    if (isSealed && sealingKey) {
+      const unsealed = unseal(text, this.#keyOf('token'), sealingKey);
+      if (unsealed !== undefined) return unsealed;
+    }
     const how = isSealed
       ? `encrypted with ${sealingKey ? 'another' : 'a'} key`
       : 'not encrypted, but a key is set';

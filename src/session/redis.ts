@@ -1,6 +1,7 @@
 // The connection of a shared token store, by @redis/client, which is loaded only here.
 
 import type { RedisAddress } from '../config/storage-urls.ts';
+import { isDefect } from '../errors.ts';
 import { trustOptions } from '../http/connect.ts';
 import { isTlsError, reasonOf } from '../http/errors.ts';
 import { builtin, type Clock } from '../io.ts';
@@ -40,7 +41,7 @@ export class Redis {
   /**
    * Sends a command once.
    * @param until an interrupt
-   * @throws SharedStoreError, or the reason of the interrupt
+   * @throws SharedStoreError; the reason of the interrupt; what is a defect
    */
   async send(words: Words, until = this.#options.io.signal): Promise<Reply> {
     this.#connection ??= this.#connect();
@@ -66,7 +67,7 @@ export class Redis {
   }
 
   async #untilEnd<Result>(
-    { lost, destroy, explain }: Connection,
+    { lost, destroy }: Connection,
     reply: Promise<Result>,
     until: AbortSignal,
   ): Promise<Result> {
@@ -77,7 +78,7 @@ export class Redis {
     } catch (error) {
       destroy();
       this.#options.io.signal.throwIfAborted();
-      throw error instanceof SharedStoreError ? error : explain(error as Error);
+      throw error;
     } finally {
       ended.abort();
     }
@@ -91,14 +92,16 @@ export class Redis {
   }
 }
 
-/** The library's client, without its own limits of time: its `connect` may wait for ever. */
+/**
+ * The library's client, without its own limits of time: its `connect` may wait for ever. Its errors
+ * are SharedStoreError, and defects of imgctl as they are.
+ */
 interface Connection {
   connect(): Promise<unknown>;
   send(words: Words): Promise<Reply>;
   destroy(): void;
   /** Rejects with the first error of the connection, of which commands in flight may not learn. */
   readonly lost: Promise<never>;
-  explain(error: NodeJS.ErrnoException): SharedStoreError;
 }
 
 async function createConnection(
@@ -121,18 +124,24 @@ async function createConnection(
     disableClientInfo: true,
     socket: tls ? { ...socket, ...servername, ...trust() } : socket,
   });
-  const lost = new Promise<never>((_resolve, reject) => client.on('error', reject));
+  const explained = (error: Error) => new SharedStoreError(reasonFor(error, library));
+  const fail = (error: Error) => {
+    throw isDefect(error) ? error : explained(error);
+  };
+  const lost = new Promise<never>((_resolve, reject) => {
+    // A reply to no command is a TypeError of the library.
+    client.on('error', (error) => reject(explained(error)));
+  });
   // No command may be in flight then.
   lost.catch(() => {});
   return {
-    connect: () => client.connect(),
-    send: (words) => client.sendCommand<Reply>([...words]),
+    connect: () => client.connect().catch(fail),
+    send: (words) => client.sendCommand<Reply>([...words]).catch(fail),
     destroy: () => {
       if (client.isOpen) client.destroy();
       opening.abort();
     },
     lost,
-    explain: (error) => new SharedStoreError(reasonFor(error, library)),
   };
 }
 

@@ -5,7 +5,7 @@ import type { IssuedToken, TokenLimit } from '../api/token-request.ts';
 import { hasCode, ImgctlError } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
 import type { Clock } from '../io.ts';
-import type { RememberedLimit } from './cached-token.ts';
+import { isInForce, type RememberedLimit } from './cached-token.ts';
 import type { TokenStore, TokenWork } from './token-store.ts';
 
 export interface LimitOptions {
@@ -24,9 +24,11 @@ const SAME_LIMIT = 1_000;
 /** Milliseconds between two looks at the store while the run waits. */
 const LOOK_INTERVAL = 5_000;
 
-/** At both ends of a token request: `withPatience` before the mutex is taken, `send` under it. */
+/** At both ends of a token request: `withPatience` outside of the mutex, `sendCounted` under it. */
 export class RequestLimit {
   readonly #options: LimitOptions;
+  /** The last limit that the store or a response showed: a store may fail to write it. */
+  #lastMet: RememberedLimit | undefined;
   /** The end of the limit for which this run has waited; 0 before. */
   #endWaitedFor = 0;
 
@@ -35,9 +37,9 @@ export class RequestLimit {
   }
 
   /**
-   * Does the work under the mutex of the store. If its request is rate-limited, by `send` or by the
-   * service, and no request is left, the run waits for the end of the limit, and the request starts
-   * again. `patience` has to be enough for all waits together.
+   * Does the work under the mutex of the store. If its request is rate-limited, by `sendCounted` or
+   * by the service, and no request is left, the run waits for the end of the limit, and the request
+   * starts again. `patience` has to be enough for all waits together.
    */
   async withPatience<Result>(work: TokenWork<Result>): Promise<Result> {
     const { store, io, patience = 0, onWait } = this.#options;
@@ -48,8 +50,8 @@ export class RequestLimit {
       } catch (error) {
         if (!hasCode(error, 'rate-limited')) throw error;
         const now = io.now();
-        const limit = await store.readLimit(now);
-        if (limit?.remaining !== 0) throw error;
+        const limit = this.#lastMet;
+        if (limit?.remaining !== 0 || !isInForce(limit, now)) throw error;
         const wait = limit.resetsAt - now;
         if (io.elapsed() + wait > latestEnd) throw error;
         onWait?.(wait);
@@ -82,9 +84,10 @@ export class RequestLimit {
    *
    * @throws ImgctlError rate-limited: it was not sent
    */
-  async send(username: string, password: string, ignoreLimit = false): Promise<IssuedToken> {
+  async sendCounted(username: string, password: string, ignoreLimit = false): Promise<IssuedToken> {
     const { store, io, client } = this.#options;
     const known = await store.readLimit(io.now());
+    this.#lastMet = known;
     const limit = known && !this.#hasWaitedFor(known) ? known : undefined;
     if (limit?.remaining === 0 && !ignoreLimit) {
       const { resetsAt } = limit;
@@ -105,7 +108,8 @@ export class RequestLimit {
   async #remember({ remaining, resetsAt }: TokenLimit): Promise<void> {
     if (remaining === undefined || resetsAt === undefined) return;
     const { store, io } = this.#options;
-    await store.writeLimit({ remaining, receivedAt: io.now(), resetsAt });
+    this.#lastMet = { remaining, receivedAt: io.now(), resetsAt };
+    await store.writeLimit(this.#lastMet);
   }
 
   /**

@@ -7,8 +7,8 @@
 //     request-limit.ts    how many token requests are left, and the wait for more
 //     token-store.ts      what a store does, and a request under its mutex
 //     file-store.ts       the store on this machine; token-files.ts names its files
-//     shared-store.ts     the store in Redis, with copies in files: account-keys.ts has its keys,
-//                         redis.ts the connection; sealing.ts encrypts tokens
+//     shared-store.ts     the store in Redis, with copies in files: redis-account.ts reads and
+//                         writes its keys, redis.ts has the connection; sealing.ts encrypts tokens
 //     cached-token.ts     a token and a limit, as they are stored
 //     refusal.ts          a refused request, as it is stored for those that wait to send the same
 
@@ -52,6 +52,8 @@ export interface SessionOptions {
   readonly report: (message: string) => void;
   /** Called with every secret before it is sent, in every form in which it is sent. */
   readonly onSecret: (secret: string) => void;
+  /** Masks all these secrets in a text. */
+  readonly redact: (text: string) => string;
   readonly onEvent?: ((event: ClientEvent) => void) | undefined;
   /** Instead of IMGCTL_TOKEN and the tokens of the account. */
   readonly tokens?: TokenSource | undefined;
@@ -65,27 +67,31 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   // doctor, which gives its own tokens, prints only its findings.
   if (!options.tokens) warnOfIgnoredVariable(options, baseUrl);
   const givenTokens = options.tokens ?? tokenOfEnvironment(io);
-  const ended = new AbortController();
+  if (givenTokens) {
+    // They need no store: the shared one is not even contacted.
+    const { client, route } = await connect(options, baseUrl, givenTokens);
+    const files = filesOf(options);
+    return { client, route, account, tokens: undefined, files, store: files, close: client.close };
+  }
+  const closed = new AbortController();
   // A token request has the signal of the run: once it is sent, its token is worth storing.
-  const signal = AbortSignal.any([io.signal, ended.signal]);
-  const untilEnd = { ...options, io: { ...io, signal } };
-  // Given tokens need no store: the shared one is not even contacted.
-  const shared = givenTokens ? undefined : await openSharedStore(untilEnd);
-  const files = shared?.files ?? filesOf(untilEnd);
+  const signal = AbortSignal.any([io.signal, closed.signal]);
+  const untilClosed = { ...options, io: { ...io, signal } };
+  const shared = await openSharedStore(untilClosed);
+  const files = shared?.files ?? filesOf(untilClosed);
   const store = shared ?? files;
   // Each needs the other: the client to send a token, the tokens to request one.
-  const tokenSource = givenTokens ?? tokensOf(untilEnd, store, () => client);
-  const { client, route } = await connect(options, baseUrl, tokenSource);
-  const tokens = tokenSource instanceof Tokens ? tokenSource : undefined;
+  const tokens = tokensOf(untilClosed, store, () => client);
+  const { client, route } = await connect(options, baseUrl, tokens);
   const close = async () => {
-    await tokens?.close(() => ended.abort(new ImgctlError('interrupted', 'the command has ended')));
-    await Promise.all([client.close(), shared?.keys.close()]);
+    await tokens.close(() => closed.abort(new ImgctlError('interrupted', 'the command has ended')));
+    await Promise.all([client.close(), shared?.redis.close()]);
   };
   return { client, route, account, tokens, files, store, close };
 }
 
 function tokensOf(
-  { io, settings, report }: SessionOptions,
+  { io, settings, report, redact }: SessionOptions,
   store: TokenStore,
   client: () => Client,
 ): Tokens {
@@ -96,6 +102,7 @@ function tokensOf(
     username: settings.get('username'),
     passwordSource: unattendedPassword(settings, io),
     baseUrl: settings.account.baseUrl,
+    redact,
     patience: settings.get('wait-for-token') ?? 0,
     onWait: (milliseconds) =>
       report(`token request limit reached; waiting ${describeDuration(milliseconds)}`),
@@ -132,12 +139,12 @@ export async function openSharedStore(options: SessionOptions): Promise<SharedSt
   const { io, settings, warn, onSecret } = options;
   const address = requireRedisAddress(settings);
   if (address === undefined) return undefined;
-  const { AccountKeys } = await import('./account-keys.ts');
+  const { RedisAccount } = await import('./redis-account.ts');
   const { SharedStore } = await import('./shared-store.ts');
   const sealingKey = await readSealingKey(options);
   const ca = readCertificates(settings, io);
-  const keys = new AccountKeys({ address, sealingKey, settings, io, ca, onSecret });
-  return new SharedStore(keys, filesOf(options), io, warn);
+  const redis = new RedisAccount({ address, sealingKey, settings, io, ca, onSecret });
+  return new SharedStore(redis, filesOf(options), io, warn);
 }
 
 function filesOf({ configDirectory, settings, io, warn }: SessionOptions): FileStore {

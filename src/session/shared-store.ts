@@ -4,9 +4,9 @@ import { ImgctlError } from '../errors.ts';
 import type { Facts } from '../facts.ts';
 import { MutexLostError } from '../files/mutex.ts';
 import { builtin, type Io } from '../io.ts';
-import type { AccountKeys } from './account-keys.ts';
 import { type CachedToken, isInForce, needsRenewal, type RememberedLimit } from './cached-token.ts';
 import type { FileStore } from './file-store.ts';
+import type { RedisAccount } from './redis-account.ts';
 import type { Refusal } from './refusal.ts';
 import {
   type HeldMutex,
@@ -26,7 +26,7 @@ const PAUSE = 300;
 
 /** After a failure of Redis it warns once, and uses the files for the rest of the run. */
 export class SharedStore implements TokenStore, MutexStore {
-  readonly keys: AccountKeys;
+  readonly redis: RedisAccount;
   /** The files of this machine. */
   readonly files: FileStore;
   readonly #io: Io;
@@ -34,26 +34,26 @@ export class SharedStore implements TokenStore, MutexStore {
   #hasFailed = false;
 
   constructor(
-    keys: AccountKeys,
+    redis: RedisAccount,
     files: FileStore,
     io: Io,
     warn: (message: string, facts?: Facts) => void,
   ) {
-    this.keys = keys;
+    this.redis = redis;
     this.files = files;
     this.#io = io;
     this.#warn = warn;
   }
 
   get location(): string {
-    return this.keys.location;
+    return this.redis.location;
   }
 
   /** Returns the token of this machine, or the shared one if that has little time left. */
   async read(refused?: ReadonlySet<string>): Promise<CachedToken | undefined> {
     const local = this.files.read(refused);
     if (local && !needsRenewal(local, this.#io.now())) return local;
-    const shared = await this.#tryRedis(() => this.keys.readToken(), nothing);
+    const shared = await this.#tryRedis(() => this.redis.readToken(), nothing);
     if (shared === undefined || refused?.has(shared.token)) return local;
     await this.#writeCopy(shared);
     return shared;
@@ -62,19 +62,22 @@ export class SharedStore implements TokenStore, MutexStore {
   /** @throws ImgctlError failed: neither the store nor a file can take a token */
   async testWrite(): Promise<void> {
     await this.#tryRedis(
-      () => this.keys.rehearse(),
+      () => this.redis.rehearse(),
       () => this.files.testWrite(),
     );
   }
 
   async readLimit(now: number): Promise<RememberedLimit | undefined> {
-    const shared = await this.#tryRedis(() => this.keys.readLimit(now), nothing);
+    const shared = await this.#tryRedis(() => this.redis.readLimit(now), nothing);
     return shared && isInForce(shared, now) ? shared : this.files.readLimit(now);
   }
 
   async writeLimit(limit: RememberedLimit): Promise<void> {
-    await this.#tryRedis(() => this.keys.writeLimit(limit), nothing);
-    await this.files.writeLimit(limit, { isOptional: !this.#hasFailed });
+    const isShared = await this.#tryRedis(
+      () => this.redis.writeLimit(limit).then(() => true),
+      async () => false,
+    );
+    await this.files.writeLimit(limit, { isOptional: isShared });
   }
 
   /**
@@ -93,63 +96,65 @@ export class SharedStore implements TokenStore, MutexStore {
   }
 
   readRefusal(): Promise<Refusal | undefined> {
-    return this.keys.readRefusal();
+    return this.redis.readRefusal();
   }
 
-  /** Calls `hasToken` during the wait, so that a fleet need not take the mutex one by one. */
-  async acquire(hasToken: () => Promise<boolean>): Promise<HeldMutex | undefined> {
+  /** Calls `reuse` during the wait, so that a fleet need not take the mutex one by one. */
+  async acquire<Result>({ reuse }: TokenWork<Result>): Promise<HeldMutex | { found: Result }> {
     const io = this.#io;
     const owner = builtin('node:crypto').randomUUID();
     const latest = io.elapsed() + PATIENCE;
-    while (!(await this.keys.takeMutex(owner))) {
+    while (!(await this.redis.takeMutex(owner))) {
       if (io.elapsed() > latest) {
         const message = `another imgctl has been requesting a token for ${PATIENCE / 1000} s`;
         throw new ImgctlError('locked', message, { facts: 'try again later' });
       }
       await io.sleep(PAUSE * (0.5 + io.random()), io.signal);
-      if (await hasToken()) return undefined;
+      const found = await reuse();
+      if (found !== undefined) return { found };
     }
     return this.#hold(owner);
   }
 
   #hold(owner: string): HeldMutex {
     const renewal = setInterval(() => {
-      this.keys.renewMutex(owner).catch(() => {});
+      this.redis.renewMutex(owner).catch(() => {});
     }, RENEWAL).unref();
     return {
       assertHeld: () => this.#assertHeld(owner),
       writeToken: (token) => this.#writeToken(token, owner),
       writeRefusal: async (refusal) => {
-        await this.#tryRedis(() => this.keys.writeRefusal(refusal), nothing);
+        await this.#tryRedis(() => this.redis.writeRefusal(refusal), nothing);
         await this.files.writeRefusal(refusal);
       },
       release: async () => {
         clearInterval(renewal);
-        await this.keys.releaseMutex(owner);
+        await this.redis.releaseMutex(owner);
       },
     };
   }
 
   async #assertHeld(owner: string): Promise<void> {
-    if (await this.keys.renewMutex(owner)) return;
+    if (await this.redis.renewMutex(owner)) return;
     const message = 'another imgctl took the lock of the token store';
     throw new MutexLostError('failed', message, { facts: 'run the command again' });
   }
 
   async #writeToken(token: CachedToken, owner: string): Promise<boolean> {
-    const isStored = await this.#tryRedis(
-      () => this.keys.writeToken(token, owner),
-      () => this.files.write(token).then(() => true),
-    );
-    if (isStored && !this.#hasFailed) await this.#writeCopy(token);
-    return isStored;
+    const isStored = await this.#tryRedis(() => this.redis.writeToken(token, owner), nothing);
+    if (isStored === true) await this.#writeCopy(token);
+    // Redis has failed.
+    if (isStored === undefined) await this.files.write(token);
+    return isStored ?? true;
   }
 
   /** Copies a shared token to this machine, unless a logout meanwhile deleted it in both places. */
   async #writeCopy(token: CachedToken): Promise<void> {
     await this.files.write(token, { isOptional: true });
-    const shared = await this.#tryRedis(() => this.keys.readToken(), nothing);
-    if (!this.#hasFailed && shared?.token !== token.token) this.files.remove();
+    await this.#tryRedis(async () => {
+      const shared = await this.redis.readToken();
+      if (shared?.token !== token.token) this.files.remove();
+    }, nothing);
   }
 
   /** Returns the result of `work`, or of `instead` if Redis fails now or has failed before. */

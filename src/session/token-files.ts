@@ -14,10 +14,10 @@ export function tokenFolder(directory: string): string {
 }
 
 export function tokenFile(directory: string, kind: Kind, account: Account): string {
-  return path.join(tokenFolder(directory), `_${kind}.${accountKey(account)}.json`);
+  return path.join(tokenFolder(directory), `_${kind}.${accountDigest(account)}.json`);
 }
 
-export function accountKey({ baseUrl, username }: Account, digits = 16): string {
+export function accountDigest({ baseUrl, username }: Account, digits = 16): string {
   return shortDigest([baseUrl, username].join('\0'), digits);
 }
 
@@ -29,15 +29,15 @@ export function accountKey({ baseUrl, username }: Account, digits = 16): string 
 export function forgetTokens(directory: string | undefined, account?: Account): number {
   if (directory === undefined) return 0;
   const folder = tokenFolder(directory);
-  const key = account ? accountKey(account) : '[\\da-f]{16}';
-  const mutex = new RegExp(`^_limit\\.${key}\\.json\\.lock$`);
-  const token = new RegExp(`^_token\\.${key}\\.json$`);
+  const digest = account ? accountDigest(account) : '[\\da-f]{16}';
+  const mutex = new RegExp(`^_limit\\.${digest}\\.json\\.lock$`);
+  const token = new RegExp(`^_token\\.${digest}\\.json$`);
   // Also what killed writers left. The folder may be a link to files of another program, which have
   // other names.
-  const tokenOrRefusal = new RegExp(`^\\.?_(?:token|refused)\\.${key}\\.json`);
+  const tokenOrRefusal = new RegExp(`^\\.?_(?:token|refused)\\.${digest}\\.json`);
 
   let entries: fs.Dirent[] = [];
-  const errors = removalErrors(folder, () => {
+  const errors = errorsOf('read', folder, () => {
     entries = fs.readdirSync(folder, { withFileTypes: true });
   });
   // First the mutexes: a process that finds its own gone stores no token.
@@ -48,20 +48,20 @@ export function forgetTokens(directory: string | undefined, account?: Account): 
     .filter((entry) => !entry.isDirectory() && tokenOrRefusal.test(entry.name))
     .map(({ name }) => name);
   for (const file of names.map((name) => path.join(folder, name))) {
-    errors.push(...removalErrors(file, () => fs.rmSync(file)));
+    errors.push(...errorsOf('remove', file, () => fs.rmSync(file)));
   }
   if (errors[0]) throw errors[0];
   return names.filter((name) => token.test(name)).length;
 }
 
 /** Returns no error if the file is missing. */
-function removalErrors(file: string, act: () => void): ImgctlError[] {
+function errorsOf(deed: 'read' | 'remove', file: string, act: () => void): ImgctlError[] {
   try {
     act();
     return [];
   } catch (cause) {
     if (isMissing(cause)) return [];
-    const message = `cannot remove ${file}: ${errorReason(cause)}`;
+    const message = `cannot ${deed} ${file}: ${errorReason(cause)}`;
     const advice = 'remove it by hand: it may hold an access token';
     return [new ImgctlError('config', message, { facts: advice, cause })];
   }

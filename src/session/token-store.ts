@@ -48,10 +48,10 @@ export interface HeldMutex {
 /** A store with a mutex. */
 export interface MutexStore {
   /**
-   * Waits for the mutex; a store may call `hasToken` meanwhile, and return undefined once it has.
+   * Waits for the mutex. A store may call `reuse` during the wait, which ends with what that finds.
    * @throws ImgctlError locked
    */
-  acquire(hasToken: () => Promise<boolean>): Promise<HeldMutex | undefined>;
+  acquire<Result>(work: TokenWork<Result>): Promise<HeldMutex | { readonly found: Result }>;
   /** Returns the last refusal that is stored. */
   readRefusal(): Promise<Refusal | undefined> | Refusal | undefined;
 }
@@ -82,24 +82,21 @@ export async function runUnderMutex<Result>(
 
 /** @param earlier the last refusal before the wait for the mutex */
 async function runOnce<Result>(
-  { reuse, request }: TokenWork<Result>,
+  work: TokenWork<Result>,
   store: MutexStore,
   earlier: Refusal | undefined,
   mayStore: boolean,
 ): Promise<Result> {
-  for (;;) {
-    const mutex = await store.acquire(async () => (await reuse()) !== undefined);
-    try {
-      const found = await reuse();
-      if (found !== undefined) return found;
-      // The token that made the wait end is gone.
-      if (mutex === undefined) continue;
-      const last = await store.readRefusal();
-      const isNew = last?.id !== earlier?.id;
-      return await request(mutex, { refusal: isNew ? last : undefined, mayStore });
-    } finally {
-      await mutex?.release();
-    }
+  const mutex = await store.acquire(work);
+  if ('found' in mutex) return mutex.found;
+  try {
+    const found = await work.reuse();
+    if (found !== undefined) return found;
+    const last = await store.readRefusal();
+    const isNew = last?.id !== earlier?.id;
+    return await work.request(mutex, { refusal: isNew ? last : undefined, mayStore });
+  } finally {
+    await mutex.release();
   }
 }
 

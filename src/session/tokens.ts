@@ -2,18 +2,18 @@
 //
 // A token request goes through these functions, from the outside in. Each adds one thing:
 //
-//     #renewOnce        tokens.ts           one request for all that need a token at once
-//     #reuseOrRequest   tokens.ts           prefers a token that another process has stored
-//     or login          tokens.ts           requests one in any case
-//     withPatience      request-limit.ts    waits for the end of the limit, and starts again
-//     withTokenMutex    shared-store.ts     starts again with the files if the store fails
-//     runUnderMutex     token-store.ts      holds the mutex of the store; looks for the token or
-//                                           the refusal of another process; starts again if that
-//                                           took the mutex
-//     #request          tokens.ts           reads the password
-//     #send             tokens.ts           stores the token or the refusal
-//     send              request-limit.ts    counts the request; sends none above the limit
-//     requestToken      src/api             sends the request
+//     #renewOnce               tokens.ts         one request for all that need a token at once
+//     #reuseOrRequest          tokens.ts         prefers a token that another process has stored
+//     or login                 tokens.ts         requests one in any case
+//     withPatience             request-limit.ts  waits for the end of the limit, and starts again
+//     withTokenMutex           shared-store.ts   starts again with the files if the store fails
+//     runUnderMutex            token-store.ts    holds the mutex of the store; looks for the token
+//                                                or the refusal of another process; starts again if
+//                                                that took the mutex
+//     #requestUnlessRefused    tokens.ts         reads the password; ends if it was just refused
+//     #sendAndStore            tokens.ts         stores the token or the refusal
+//     sendCounted              request-limit.ts  counts the request; sends none above the limit
+//     requestToken             src/api           sends the request
 
 import type { TokenSource } from '../api/auth.ts';
 import { type IssuedToken, isToken } from '../api/token-request.ts';
@@ -45,6 +45,8 @@ interface TokensOptions extends LimitOptions {
   readonly username: string | undefined;
   readonly passwordSource: PasswordSource | undefined;
   readonly baseUrl: string;
+  /** Masks secrets in what is stored of a refusal. */
+  readonly redact: (text: string) => string;
 }
 
 /** What a token is requested with. */
@@ -58,10 +60,10 @@ interface Credentials {
 interface RequestResult {
   readonly issued: IssuedToken;
   /**
-   * The token that the store has afterwards: the issued one, that of a process that took the mutex,
-   * or none after a logout.
+   * What the store holds afterwards: the issued token, that of a process that took the mutex, or
+   * none after a logout.
    */
-  readonly current: CachedToken | undefined;
+  readonly stored: CachedToken | undefined;
 }
 
 /** Errors of a token request that may soon be over. */
@@ -158,13 +160,14 @@ export class Tokens implements TokenSource {
   async login(given: Omit<Credentials, 'username'>): Promise<IssuedToken> {
     const { username } = this.#options;
     if (username === undefined) throw this.#notLoggedIn();
-    const { issued, current } = await this.#limit.withPatience({
+    const { issued, stored } = await this.#limit.withPatience({
       // No token of another process replaces the one that the login asks for.
       reuse: async () => undefined,
-      request: (mutex, meanwhile) => this.#request({ ...given, username }, mutex, meanwhile),
+      request: (mutex, meanwhile) =>
+        this.#requestUnlessRefused({ ...given, username }, mutex, meanwhile),
     });
-    if (current === undefined) throw loggedOut();
-    this.#inUse = current;
+    if (stored === undefined) throw loggedOut();
+    this.#inUse = stored;
     // Even if another process has replaced it: the login shows the limit of its own request.
     return issued;
   }
@@ -200,9 +203,9 @@ export class Tokens implements TokenSource {
     this.#inUse = await this.#limit.withPatience({
       reuse: () => this.#readUsable(),
       request: async (mutex, meanwhile) => {
-        const { issued, current } = await this.#request(credentials, mutex, meanwhile);
+        const result = await this.#requestUnlessRefused(credentials, mutex, meanwhile);
         // After a logout, only this run goes on using its token.
-        return current ?? issued;
+        return result.stored ?? result.issued;
       },
     });
     return this.#inUse.token;
@@ -217,9 +220,9 @@ export class Tokens implements TokenSource {
 
   /**
    * Requests a token under the mutex.
-   * @throws ImgctlError rate-limited: no request is left, so none was sent
+   * @throws ImgctlError also that of another process whose request with this password was refused
    */
-  async #request(
+  async #requestUnlessRefused(
     credentials: Credentials,
     mutex: HeldMutex,
     meanwhile: Meanwhile,
@@ -233,12 +236,12 @@ export class Tokens implements TokenSource {
       throw refusalError(refusal, passwordSource.factsIfRefused);
     }
     this.#options.io.signal.throwIfAborted();
-    this.#sending = this.#send(credentials, password, mutex, mayStore);
+    this.#sending = this.#sendAndStore(credentials, password, mutex, mayStore);
     return this.#sending;
   }
 
   /** Sends a token request, and stores its token or its refusal. */
-  async #send(
+  async #sendAndStore(
     { username, passwordSource, ignoreLimit }: Credentials,
     password: string,
     mutex: HeldMutex,
@@ -246,18 +249,20 @@ export class Tokens implements TokenSource {
   ): Promise<RequestResult> {
     let issued: IssuedToken;
     try {
-      issued = await this.#limit.send(username, password, ignoreLimit);
+      issued = await this.#limit.sendCounted(username, password, ignoreLimit);
     } catch (error) {
       const refusal = refusalOf(error, password);
       if (refusal === undefined) throw error;
-      // The processes that wait for this one would send the same password.
-      await mutex.writeRefusal(refusal);
+      // The processes that wait for this one would send the same password. The service may repeat
+      // it in its message, which anyone may read in the store.
+      const message = this.#options.redact(refusal.message);
+      await mutex.writeRefusal({ ...refusal, message });
       throw refusalError(refusal, passwordSource.factsIfRefused);
     }
     this.#issuedHere.add(issued.token);
     const isStored = mayStore && (await mutex.writeToken(issued));
     // The service may know only the newest token of a user, which another process has stored.
-    return { issued, current: isStored ? issued : await this.#readUsable() };
+    return { issued, stored: isStored ? issued : await this.#readUsable() };
   }
 
   #notLoggedIn(): ImgctlError {

@@ -1,7 +1,9 @@
-// No message of any command shows a secret that the service or a proxy sends back.
+// No message or file of any command holds a secret that the service or a proxy sends back.
 
+import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { type CliResult, runCli } from '../support/io.ts';
+import { filesBelow } from '../support/files.ts';
+import { runCli } from '../support/io.ts';
 import {
   type ScriptedRequest,
   type ScriptedResponse,
@@ -56,16 +58,15 @@ const COMMANDS = [
   ...['api /v2', 'token'],
 ];
 
-function expectNoSecret({ stdout, stderr }: CliResult, line: string): void {
-  const shown = /^(api|token|sync)/.test(line) ? stderr : stdout + stderr;
+function expectNoSecret(text: string): void {
   for (const secret of SECRETS)
-    expect(shown.toLowerCase()).not.toContain(secret.slice(0, 20).toLowerCase());
-  expect(shown).not.toContain('quoted');
+    expect(text.toLowerCase()).not.toContain(secret.slice(0, 20).toLowerCase());
+  expect(text).not.toContain('quoted');
 }
 
 it.each(ECHOES.map(([what, echo], row) => [what, echo, row] as const))(
-  'no command shows secrets that the service sends back as %s',
-  async (_, echo, row) => {
+  'no command shows or stores secrets that the service sends back as %s',
+  async (what, echo, row) => {
     const sent = new Set<string>();
     const { baseUrl } = await scriptedServer((request) => {
       const parts = secretsIn(request);
@@ -74,9 +75,10 @@ it.each(ECHOES.map(([what, echo], row) => [what, echo, row] as const))(
     });
     const env = { IMGCTL_BASE_URL: baseUrl, IMGCTL_USERNAME: 'alice', IMGCTL_PASSWORD: PASSWORD };
     const withToken = { ...env, IMGCTL_TOKEN: TOKEN };
+    const folder = configDirectory({});
     const IMGCTL_CONFIG_DIR = configDirectory({ 'auth-scheme': 'basic' });
     const ways = [
-      { env: { ...env, IMGCTL_CONFIG_DIR: configDirectory({}) }, more: [] },
+      { env: { ...env, IMGCTL_CONFIG_DIR: folder }, more: [] },
       { env: withToken, more: ['--json'] },
       { env: { ...withToken, IMGCTL_CONFIG_DIR }, more: [] },
     ];
@@ -84,8 +86,13 @@ it.each(ECHOES.map(([what, echo], row) => [what, echo, row] as const))(
       // Each command in each way, and each way with each echo.
       const { more, ...io } = ways[(index + row) % ways.length] ?? { more: [] };
       const argv = [...line.split(' '), '--debug', '--retries', '0', ...more];
-      expectNoSecret(await runCli(argv, { ...io, time: 0 }), line);
+      const { stdout, stderr } = await runCli(argv, { ...io, time: 0 });
+      expectNoSecret(/^(api|token|sync)/.test(line) ? stderr : stdout + stderr);
     }
+    const files = [folder, IMGCTL_CONFIG_DIR].flatMap(filesBelow);
+    for (const file of files) expectNoSecret(readFileSync(file, 'utf8'));
+    const refusals = files.filter((file) => /_refused\.\w+\.json$/.test(file));
+    expect(refusals).toHaveLength(['401', '403'].includes(what) ? 1 : 0);
     const tokens = [`Bearer ${TOKEN}`, `Basic ${base64(`${TOKEN}:`)}`];
     expect([...sent]).toEqual(expect.arrayContaining([PASSWORD, ...tokens]));
   },

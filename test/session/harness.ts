@@ -55,6 +55,7 @@ export async function sessionWith(
     warn: (message) => warnings.push(message),
     report: (message) => notes.push(message),
     onSecret: () => {},
+    redact: String,
   });
   onTestFinished(session.close);
   return { ...session, warnings, notes };

@@ -223,7 +223,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     const session = await open();
     const move = async () => {
       const lock = redis.cli('keys', '*lock');
-      if (owner === '') return 'keys' in session.store && session.store.keys.forgetToken();
+      if (owner === '') return 'redis' in session.store && session.store.redis.forgetToken();
       redis.cli('set', lock, owner, 'px', '20000');
       return redis.cli('set', lock.replace(/lock$/, 'token'), stored, 'px', '80000');
     };
@@ -252,7 +252,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     const env = { ...redis.env, ...PASSWORD };
     const { baseUrl } = await scriptedServer(accepting(['T']));
     const session = await sessionWith(baseUrl, temporaryDirectory(), env);
-    const logOut = () => 'keys' in session.store && session.store.keys.forgetToken();
+    const logOut = () => 'redis' in session.store && session.store.redis.forgetToken();
     await expect(logInAfter(session, logOut)).rejects.toThrow('another imgctl logged out');
     expect([redis.cli('keys', '*token'), session.files.read()]).toEqual(['', undefined]);
   });

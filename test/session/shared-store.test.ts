@@ -6,6 +6,8 @@ import net from 'node:net';
 import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { parseRedisAddress, type RedisAddress } from '../../src/config/storage-urls.ts';
+import { Redis } from '../../src/session/redis.ts';
 import { parseKey, seal, unseal } from '../../src/session/sealing.ts';
 import type { HeldMutex } from '../../src/session/token-store.ts';
 import { thrownBy } from '../support/errors.ts';
@@ -277,8 +279,8 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
         // It may last a millisecond after its release.
         expect(['-2', '0', '1']).toContain(redis.cli('pttl', lock));
         const { store } = await open(machine());
-        if (!('keys' in store)) throw new Error('the store is not shared');
-        await expect(store.keys.rehearse()).rejects.toThrow(`run the '${command}' command`);
+        if (!('redis' in store)) throw new Error('the store is not shared');
+        await expect(store.redis.rehearse()).rejects.toThrow(`run the '${command}' command`);
       },
     );
 
@@ -328,6 +330,11 @@ describe('a token store', () => {
       (socket: net.Socket) => socket.write('HTTP/1.1 400 Bad\r\n'),
       /closed the connection, or sent an unexpected reply$/,
     ],
+    [
+      'replies too often',
+      (socket: net.Socket) => socket.on('data', () => socket.write('+OK\r\n'.repeat(9))),
+      /unexpected reply$/,
+    ],
   ])('that %s costs a warning', async (what, serve, reason) => {
     const server = net.createServer((socket) => void serve(socket));
     const { baseUrl } = await listen(server);
@@ -341,6 +348,14 @@ describe('a token store', () => {
       tokenRequests: 1,
       read: expect.anything(),
     });
+  });
+
+  it('that is sent what it cannot take is a defect, and no lost connection', async () => {
+    const { baseUrl } = await listen(net.createServer((socket) => void socket.resume()));
+    const address = parseRedisAddress(baseUrl.replace('http', 'redis')) as RedisAddress;
+    const readPassword = async () => undefined;
+    const redis = new Redis({ address, ca: undefined, io: fakeIo(), readPassword });
+    await expect(redis.send([7 as unknown as string])).rejects.toThrow(TypeError);
   });
 
   it('whose password cannot be read costs a warning', async () => {

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { ImgctlError } from '../../src/errors.ts';
 import { advice } from '../../src/facts.ts';
 import type { CachedToken } from '../../src/session/cached-token.ts';
-import type { HeldMutex, TokenStore, TokenWork } from '../../src/session/token-store.ts';
+import type { HeldMutex, TokenStore } from '../../src/session/token-store.ts';
 import { fixedToken, Tokens } from '../../src/session/tokens.ts';
 import { CLOCK_CHANGES, type FakeIo, fakeIo, temporaryDirectory } from '../support/io.ts';
 import { scriptedServer, tokenResponse } from '../support/scripted-server.ts';
@@ -243,10 +243,13 @@ describe('--wait-for-token', () => {
     expect(first.notes).toEqual([expect.stringMatching(note)]);
   });
 
-  it('also waits if only the service knows the limit', async () => {
+  it.each([
+    ['only the service knows the limit', temporaryDirectory],
+    ['the limit cannot be stored', () => '/dev/null/none'],
+  ])('also waits if %s', async (_, folder) => {
     const { open, io, tokenRequests } = await usedUp('5m');
     const before = io.now();
-    await (await open(temporaryDirectory())).client.serviceRoot();
+    await (await open(folder())).client.serviceRoot();
     expect(io.now()).toBeGreaterThan(before);
     // The second one was refused.
     expect(tokenRequests()).toBe(3);
@@ -327,7 +330,7 @@ describe('a token store', () => {
       ...changes,
     };
     const tokens = new Tokens({
-      ...{ io, store, patience, username: 'demo', baseUrl: '' },
+      ...{ io, store, patience, username: 'demo', baseUrl: '', redact: String },
       passwordSource: { read: async () => 'demo', factsIfRefused: advice(''), origin: '' },
       client: () => ({ requestToken }),
     });
@@ -383,17 +386,11 @@ describe('a token store', () => {
   });
 
   it('with one limit after another is waited for as long as the patience in all', async () => {
-    const limited = async <Result>(_: TokenWork<Result>): Promise<Result> => {
-      throw new ImgctlError('rate-limited', 'limited');
+    const readLimit = (now: number) => {
+      return { remaining: 0, receivedAt: now, resetsAt: now + 60_000 };
     };
-    const { tokens, io } = tokensOf(
-      {
-        withTokenMutex: limited,
-        readLimit: (now) => ({ remaining: 0, receivedAt: now, resetsAt: now + 60_000 }),
-      },
-      100_000,
-    );
-    await expect(tokens.current()).rejects.toThrow('limited');
+    const { tokens, io } = tokensOf({ readLimit }, 100_000);
+    await expect(tokens.current()).rejects.toThrow('token request limit reached');
     expect(io.elapsed()).toBe(60_000);
   });
 });

@@ -156,13 +156,14 @@ async function deleteSharedToken(
 ): Promise<void> {
   const store = await openSharedStore(context.sessionOptions(settings));
   try {
-    if (await store?.keys.forgetToken()) context.console.success(`Deleted the token in ${address}`);
+    if (await store?.redis.forgetToken())
+      context.console.success(`Deleted the token in ${address}`);
   } catch (error) {
     if (!(error instanceof SharedStoreError)) throw error;
     const message = `cannot delete the token in ${store?.location}: ${error.message}`;
     const facts = hint`when the token store works again, run: ${imgctl('logout', '--all')}`;
     throw new ImgctlError('unreachable', message, { facts });
   } finally {
-    await store?.keys.close();
+    await store?.redis.close();
   }
 }

@@ -280,9 +280,9 @@ async function storeResult({ context }: Diagnosis): Promise<CheckResults> {
     address === 'file' ? undefined : await openSharedStore(context.sessionOptions(settings));
   if (store === undefined) return [];
   try {
-    await store.keys.rehearse();
+    await store.redis.rehearse();
     await store.read();
-    const seal = store.keys.isSealed ? 'tokens are encrypted' : 'tokens are not encrypted';
+    const seal = store.redis.isSealed ? 'tokens are encrypted' : 'tokens are not encrypted';
     return `${address}: reachable, ${seal}`;
   } catch (error) {
     if (!(error instanceof SharedStoreError)) throw error;
@@ -290,7 +290,7 @@ async function storeResult({ context }: Diagnosis): Promise<CheckResults> {
     const check = hint`check its address, password, permissions and ca-file; see: ${see}`;
     return warning(`cannot use ${address}: ${error.message}`, error.facts ?? check);
   } finally {
-    await store.keys.close();
+    await store.redis.close();
   }
 }
 
