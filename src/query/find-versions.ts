@@ -39,23 +39,22 @@ export function describeHiddenWords(): string {
   return HIDDEN.map(([label]) => label).join('; ');
 }
 
-/** Words that are part of a version if digits follow: SP5, rc1, cu4. */
+// A token is a number, perhaps with a word or a letter in front of it, and more behind it:
+//
+//     in front    number    behind
+//                 7         .0 U3 c    dots with digits; letters, with digits or without
+//     SP-         5         .1         a version word
+//     v           12        sp2        a letter
+
+/** In front of a number, or behind it. */
 const VERSION_WORD = '(?:sp|patch|hotfix|cu|rc|alpha|beta)';
 /** The SP- of 7.0-SP-5, but not that of WASP-5. */
-const WORD_BEFORE = `(?<!${LETTER_OR_DIGIT})${VERSION_WORD}[-_. ]?`;
+const WORD_IN_FRONT = `(?<!${LETTER_OR_DIGIT})${VERSION_WORD}[-_. ]?`;
 /** The v of a-v12, but neither that of av12 nor that of a.v12. */
-const LETTER_BEFORE = `(?<!${LETTER_OR_DIGIT}|\\.)${LETTER}`;
+const LETTER_IN_FRONT = `(?<!${LETTER_OR_DIGIT}|\\.)${LETTER}`;
 /** The U3 and c of 7.0U3c, the sp2 of 12sp2, but nothing of 7.0abc. */
-const LETTERS_WITHIN = `(?:${VERSION_WORD}|${LETTER})(?!${LETTER})\\d*`;
-
-/**
- * A token is
- *
- *     7 .0 U3 c    digits, behind them dots with digits, and letters with digits or without
- *     v 12         a letter and digits, with the same behind them
- *     rc. 1        a word and digits, with the same behind them
- */
-const TOKEN = `(?:${WORD_BEFORE}|${LETTER_BEFORE})?(?<!\\d)\\d+(?:\\.\\d+|${LETTERS_WITHIN})*`;
+const LETTERS_BEHIND = `(?:${VERSION_WORD}|${LETTER})(?!${LETTER})\\d*`;
+const TOKEN = `(?:${WORD_IN_FRONT}|${LETTER_IN_FRONT})?(?<!\\d)\\d+(?:\\.\\d+|${LETTERS_BEHIND})*`;
 
 /** What isHash decides about. Not digits alone: many names have dates. */
 const MAYBE_HASH = '(?=g|\\d*[a-f])g?[0-9a-f]{7,40}';
@@ -112,7 +111,8 @@ export function findVersionTokens(name: string): VersionToken[] {
     return isHash(word.toLowerCase()) ? MARK.repeat(word.length) : word;
   });
   let end = 0;
-  // Not matchAll, which takes half as much time again for the whole name.
+  // No text between two tokens has a digit or a mark, so indexOf finds the token itself. matchAll
+  // takes half as much time again.
   return (masked.match(patterns.tokens) ?? []).map((found) => {
     const start = masked.indexOf(found, end);
     end = start + found.length;

@@ -97,14 +97,14 @@ export class Name {
   }
 
   /**
-   * Returns the position of the first token that is meant, as a text: place, version, and the
-   * letters of a token that is not the first one of its version. v12 is at 0.0, SP05 at 0.0sp, 2024
-   * at 0.1, 2 at 1.0.
+   * Returns the position of the first token that passes a test: the indexes of its place and
+   * version, and its letters, if it is not the first token of the version. v12 is at 0.0, SP05 at
+   * 0.0sp, 2024 at 0.1, 2 at 1.0.
    */
-  positionOf(isMeant: (token: VersionToken) => boolean): string | undefined {
+  positionOf(test: (token: VersionToken) => boolean): string | undefined {
     for (const [placeIndex, place] of this.#places.entries()) {
       for (const [versionIndex, version] of place.entries()) {
-        const token = version.find(isMeant);
+        const token = version.find(test);
         if (!token) continue;
         const letters = token === version[0] ? '' : lettersOf(token);
         return `${placeIndex}.${versionIndex}${letters}`;

@@ -2,7 +2,7 @@
 
 import { ImgctlError } from '../errors.ts';
 import { type ImageRecord, nameOf, readValue } from './fields.ts';
-import { filterOf } from './filter.ts';
+import { type Filter, filterOf } from './filter.ts';
 import { readName } from './name.ts';
 import { Query } from './query.ts';
 import { likeliestFirst, type Series, SeriesIndex } from './series.ts';
@@ -44,7 +44,7 @@ export function describeChoices(choices: readonly ImageRecord[]): string[] {
   });
 }
 
-/** Returns the only newest image, or the error that lists the choices. @throws ImgctlError empty */
+/** Returns the only newest image, or the error that lists several. @throws ImgctlError empty */
 export function onlyNewest({ index, query }: Pick<NewestCollector, 'query' | 'index'>) {
   const [series, ...others] = index.series();
   if (series === undefined) throw new ImgctlError('empty', 'no images match');
@@ -56,8 +56,7 @@ export function onlyNewest({ index, query }: Pick<NewestCollector, 'query' | 'in
   const newest: [ImageRecord, ...ImageRecord[]] = [newestOf(series), ...others.map(newestOf)];
   const advice = newest.length > MAX_LISTED ? '; add words' : '';
   const message = `${newest.length} series match${advice}`;
-  newest.sort(likeliestFirst);
-  return { error: new AmbiguousError(message, newest) };
+  return { error: new AmbiguousError(message, likeliestFirst(newest)) };
 }
 
 /** Returns the only newest image of each series, and an error that names series with several. */
@@ -80,25 +79,33 @@ export function withoutUnsure({ index, query }: NewestCollector): Query {
   const isSure = index.series().map((series) => problemOf(series, query) === undefined);
   const sure: ImageRecord[] = [];
   // One series can have several patterns: web-1 and web_1.
-  const unsureNames = new Map<string, string[]>();
+  const unsureByPattern = new Map<string, string[]>();
   for (const { image, seriesNumber } of index.rankedImages()) {
     if (isSure[seriesNumber]) {
       sure.push(image);
       continue;
     }
     const pattern = wildcardsOf(image);
-    const names = unsureNames.get(pattern) ?? [];
-    names.push(nameOf(image));
-    unsureNames.set(pattern, names);
+    const names = unsureByPattern.get(pattern);
+    if (names) names.push(nameOf(image));
+    else unsureByPattern.set(pattern, [nameOf(image)]);
   }
-  const filters = [...unsureNames].flatMap(([pattern, names]) => {
-    const filter = filterOf('name', 'notlike', pattern);
-    const withoutPattern = new Query({ filters: [filter] });
-    if (sure.every((image) => withoutPattern.matches(image))) return filter;
-    // The pattern matches images that must stay, so each name is left out by itself.
-    return names.map((name) => filterOf('name', 'ne', name));
+  const filters = [...unsureByPattern].flatMap(([pattern, names]) => {
+    return filtersAgainst(names, pattern, sure);
   });
   return new Query({ words: query.words, filters: [...query.filters, ...filters] });
+}
+
+/** Leaves names out by their pattern or, if that leaves out images that must stay, one by one. */
+function filtersAgainst(
+  names: readonly string[],
+  pattern: string,
+  mustStay: readonly ImageRecord[],
+): Filter[] {
+  const byPattern = filterOf('name', 'notlike', pattern);
+  const query = new Query({ filters: [byPattern] });
+  if (mustStay.every((image) => query.matches(image))) return [byPattern];
+  return names.map((name) => filterOf('name', 'ne', name));
 }
 
 /** Returns the pattern of a filter for the versions of an image: `web-%.ova`. */

@@ -27,11 +27,13 @@ export interface RankedImage<Row extends ImageRecord> {
 interface Entry<Row extends ImageRecord = ImageRecord> {
   readonly image: Row;
   readonly places: ComparedPlaces;
-  /** The positions of the versions that the words mean: `0.0` for 8 in web-8.1-3. */
-  readonly meant: string;
+  /** Where the versions are that the words mean: `0.0,1.0` for 8 and 3 in web-8.1-a-3. */
+  readonly positions: string;
   /** Read if it is needed; null if it cannot be read. */
   created?: Time | null;
 }
+
+type Entries<Row extends ImageRecord> = readonly Entry<Row>[];
 
 /** Collects the images of a query. Ignores images without a name. */
 export class SeriesIndex<Row extends ImageRecord> {
@@ -53,13 +55,13 @@ export class SeriesIndex<Row extends ImageRecord> {
     if (text === '') return;
     const name = readName(text);
     const { seriesKey, compared } = name;
-    const entry = { image, places: compared, meant: this.#meantIn(name) };
+    const entry = { image, places: compared, positions: this.#positionsIn(name) };
     const entries = this.#bySeries.get(seriesKey);
     if (entries) entries.push(entry);
     else this.#bySeries.set(seriesKey, [entry]);
   }
 
-  #meantIn(name: Name): string {
+  #positionsIn(name: Name): string {
     return this.#words.map(({ positionIn }) => positionIn(name)).join();
   }
 
@@ -93,34 +95,34 @@ export class SeriesIndex<Row extends ImageRecord> {
   /** Returns the newest images of the series of this one, with the words at the same versions. */
   newestLike(image: Row): readonly Row[] {
     const name = readName(nameOf(image));
-    const meant = this.#meantIn(name);
-    const alike = this.#bySeries.get(name.seriesKey)?.filter((entry) => entry.meant === meant);
-    return alike?.length ? this.#seriesOf(alike).choices : [];
+    const positions = this.#positionsIn(name);
+    const entries = this.#bySeries.get(name.seriesKey) ?? [];
+    const alike = entries.filter((entry) => entry.positions === positions);
+    return alike.length > 0 ? this.#seriesOf(alike).choices : [];
   }
 
-  #seriesOf(entries: readonly Entry<Row>[]): Series<Row> {
+  #seriesOf(entries: Entries<Row>): Series<Row> {
     const newest = newestOf(entries);
-    // Why it may not be the newest, and what to choose from, the likeliest first.
     const doubt =
       this.#doubtAboutWords(newest, entries) ??
       doubtAboutOrder(newest, entries) ??
       doubtAboutEqual(newest, entries);
-    const [first, ...others] = doubt?.choices ?? [newest];
-    const choices = [first.image, ...others.map(({ image }) => image)] as const;
-    return { pattern: patternOf(newest), choices, problem: doubt?.problem };
+    const { choices, problem } = doubt ?? { choices: [newest.image], problem: undefined };
+    return { pattern: patternOf(newest), choices, problem };
   }
 
   /** 8 means different versions in web-8.1-3 and web-7-8: the newest image for each is a choice. */
-  #doubtAboutWords<Each extends Entry>(newest: Each, all: readonly Each[]) {
-    const newestByMeant = new Map<string, Each>();
+  #doubtAboutWords(newest: Entry<Row>, all: Entries<Row>): Doubt<Row> | undefined {
+    const newestByPositions = new Map<string, Entry<Row>>();
     for (const entry of all) {
-      if (entry.meant === newest.meant) continue;
-      const known = newestByMeant.get(entry.meant) ?? entry;
-      newestByMeant.set(entry.meant, newerOf(known, entry));
+      if (entry.positions === newest.positions) continue;
+      const known = newestByPositions.get(entry.positions) ?? entry;
+      newestByPositions.set(entry.positions, newerOf(known, entry));
     }
-    if (newestByMeant.size === 0) return undefined;
-    const choices = [newest, ...[...newestByMeant.values()].sort(newestFirst)] as const;
-    const names = choices.map(({ image }) => readName(nameOf(image)));
+    if (newestByPositions.size === 0) return undefined;
+    const others = [...newestByPositions.values()].sort(newestFirst);
+    const choices = [newest.image, ...others.map(({ image }) => image)] as const;
+    const names = choices.map((image) => readName(nameOf(image)));
     const words = this.#words.filter(({ positionIn }) => {
       return new Set(names.map((name) => positionIn(name))).size > 1;
     });
@@ -130,35 +132,42 @@ export class SeriesIndex<Row extends ImageRecord> {
   }
 }
 
-function doubtAboutOrder<Each extends Entry>(newest: Each, all: readonly Each[]) {
+/** Why another image may be newer than the newest, and what to choose from, the likeliest first. */
+interface Doubt<Row extends ImageRecord> {
+  readonly choices: readonly [Row, ...Row[]];
+  readonly problem: string;
+}
+
+/** Looks for rivals, which may be newer than the newest. The first rule that finds any counts. */
+function doubtAboutOrder<Row extends ImageRecord>(
+  newest: Entry<Row>,
+  all: Entries<Row>,
+): Doubt<Row> | undefined {
   const pattern = patternOf(newest);
-  const doubtFor = (rivals: readonly Each[], problem: string) => {
-    if (rivals.length === 0) return undefined;
-    const rival = newestOf(rivals);
-    const isRivalFirst = likeliestFirst(newest.image, rival.image) > 0;
-    const choices = isRivalFirst ? ([rival, newest] as const) : ([newest, rival] as const);
-    return { choices, problem };
-  };
-  return (
-    doubtFor(rivalsByGuess(newest, all), `the versions in ${pattern} cannot be compared`) ??
-    doubtFor(releasesBehind(newest, all), `the newest of ${pattern} is a pre-release`) ??
-    doubtFor(rivalByYear(newest, all), `the dates in ${pattern} cannot be compared`)
-  );
+  const rules = [
+    { rivalsIn: rivalByGuess, problem: `the versions in ${pattern} cannot be compared` },
+    { rivalsIn: releaseBehind, problem: `the newest of ${pattern} is a pre-release` },
+    { rivalsIn: rivalsByYear, problem: `the dates in ${pattern} cannot be compared` },
+  ];
+  for (const { rivalsIn, problem } of rules) {
+    const rivals = rivalsIn(newest, all);
+    if (rivals.length > 0) return { choices: likeliestFirst([newest.image, ...rivals]), problem };
+  }
+  return undefined;
 }
 
 /**
- * Returns the images that may be newer than the newest: 999 beside 10000, unless 1000 is there too,
- * as 1000 is surely older than 10000, and 999 than 1000.
+ * Returns 999 beside 10000: it takes a guess to say which is newer. But none if 1000 is there too,
+ * as 999 is surely older than 1000, and 1000 than 10000.
  */
-function rivalsByGuess<Each extends Entry>(newest: Each, all: readonly Each[]): readonly Each[] {
-  const mayBeNewer = ({ places }: Each) => isGuess(newest.places, places);
-  if (!all.some(mayBeNewer)) return [];
-  let lastSure = newest;
-  return all.toSorted(newestFirst).filter((entry) => {
-    const isRival = mayBeNewer(entry) && !isSurelyOlder(entry, lastSure);
-    if (!isRival) lastSure = entry;
-    return isRival;
+function rivalByGuess<Row extends ImageRecord>(newest: Entry<Row>, all: Entries<Row>): Row[] {
+  const isGuessed = ({ places }: Entry) => isGuess(newest.places, places);
+  if (!all.some(isGuessed)) return [];
+  const sorted = all.toSorted(newestFirst);
+  const rival = sorted.find((entry, index) => {
+    return isGuessed(entry) && !isSurelyOlder(entry, sorted[index - 1] ?? newest);
   });
+  return rival ? [rival.image] : [];
 }
 
 /** True for 999 beside 1000, but not for 21H2 beside 999, which is written in another form. */
@@ -167,27 +176,43 @@ function isSurelyOlder(older: Entry, newer: Entry): boolean {
   return hasSameForm && !isGuess(newer.places, older.places);
 }
 
-function releasesBehind<Each extends Entry>(newest: Each, all: readonly Each[]): readonly Each[] {
-  return isPreRelease(newest.places) ? all.filter((entry) => !isPreRelease(entry.places)) : [];
+/** Returns the newest release, 2.0 beside 2.1-rc1, if the newest image is a pre-release. */
+function releaseBehind<Row extends ImageRecord>(newest: Entry<Row>, all: Entries<Row>): Row[] {
+  if (!isPreRelease(newest.places)) return [];
+  const releases = all.filter(({ places }) => !isPreRelease(places));
+  return releases.length > 0 ? [newestOf(releases).image] : [];
 }
 
-/** Returns the image that is the newest if years count first in dates such as 31-01-2024. */
-function rivalByYear<Each extends Entry>(newest: Each, all: readonly Each[]): readonly Each[] {
-  const yearFirst = yearFirstIn(all.map(({ image }) => nameOf(image)));
+/**
+ * Returns the images that are the newest if years count first in dates such as 03-01-2024, once
+ * with the day before the month, once with the month before the day.
+ */
+function rivalsByYear<Row extends ImageRecord>(newest: Entry<Row>, all: Entries<Row>): Row[] {
+  const names = all.map(({ image }) => nameOf(image));
   const name = nameOf(newest.image);
-  const hasYearLast = yearFirst(name) !== name;
-  if (!hasYearLast) return [];
-  const redated = all.map((entry) => {
-    return { ...entry, places: readName(yearFirst(nameOf(entry.image))).compared };
-  });
-  const byYear = newestOf(redated);
-  return byYear.image === newest.image ? [] : [byYear];
+  const rivals = new Set<Row>();
+  for (const first of ['day', 'month'] as const) {
+    const yearFirst = yearFirstIn(names, first);
+    const isDated = yearFirst(name) !== name;
+    // A name without a date in the first order has none in the second one.
+    if (!isDated) break;
+    const redated = all.map((entry) => {
+      return { ...entry, places: readName(yearFirst(nameOf(entry.image))).compared };
+    });
+    rivals.add(newestOf(redated).image);
+  }
+  rivals.delete(newest.image);
+  return [...rivals];
 }
 
-function doubtAboutEqual<Each extends Entry>(newest: Each, all: readonly Each[]) {
-  const isRival = (entry: Each) => entry !== newest && isEquallyNew(newest, entry);
-  const choices = [newest, ...all.filter(isRival).sort(newestFirst)] as const;
-  if (choices.length === 1) return undefined;
+function doubtAboutEqual<Row extends ImageRecord>(
+  newest: Entry<Row>,
+  all: Entries<Row>,
+): Doubt<Row> | undefined {
+  const equal = all.filter((entry) => entry !== newest && isEquallyNew(newest, entry));
+  if (equal.length === 0) return undefined;
+  const others = equal.sort(newestFirst).map(({ image }) => image);
+  const choices = [newest.image, ...others] as const;
   return { choices, problem: `${choices.length} images are equally new` };
 }
 
@@ -201,11 +226,11 @@ function isEquallyNew(newest: Entry, older: Entry): boolean {
 }
 
 /** @param entries at least one */
-function newestOf<Each extends Entry>(entries: readonly Each[]): Each {
+function newestOf<Row extends ImageRecord>(entries: Entries<Row>): Entry<Row> {
   return entries.reduce(newerOf);
 }
 
-function newerOf<Each extends Entry>(one: Each, other: Each): Each {
+function newerOf<Row extends ImageRecord>(one: Entry<Row>, other: Entry<Row>): Entry<Row> {
   return newestFirst(one, other) < 0 ? one : other;
 }
 
@@ -238,11 +263,16 @@ function patternOf({ image }: Entry): string {
  * Sorts images of which the user has to choose one, also of different series: releases before
  * pre-releases, then newer versions before older ones, dates by their year.
  */
-export function likeliestFirst(left: ImageRecord, right: ImageRecord): number {
-  const names = [nameOf(left), nameOf(right)];
-  const yearFirst = yearFirstIn(names);
-  const [one = [], other = []] = names.map((name) => readName(yearFirst(name)).compared);
-  const byRelease = Number(isPreRelease(one)) - Number(isPreRelease(other));
-  if (byRelease !== 0) return byRelease;
-  return compareVersions(other, one);
+export function likeliestFirst<Row extends ImageRecord>(
+  images: readonly [Row, ...Row[]],
+): [Row, ...Row[]] {
+  // For all names at once, as 5.12.24 is a date beside 28.02.24, and a version beside 6.1.1.
+  const yearFirst = yearFirstIn(images.map(nameOf));
+  const placesOf = (image: Row) => readName(yearFirst(nameOf(image))).compared;
+  const sorted: [Row, ...Row[]] = [...images];
+  return sorted.sort((left, right) => {
+    const [leftPlaces, rightPlaces] = [placesOf(left), placesOf(right)];
+    const byRelease = Number(isPreRelease(leftPlaces)) - Number(isPreRelease(rightPlaces));
+    return byRelease || compareVersions(rightPlaces, leftPlaces);
+  });
 }

@@ -31,7 +31,7 @@ export function serviceFilter({ field, operator, operands }: Filter): ServiceFil
   if (operator === 'contains') return likeFilter(field, first);
   if (operator === 'like') return likeFilter(field, /^%(.+)%$/s.exec(first)?.[1] ?? '');
   // To some services null is a text.
-  if (operator === 'eq' && first === 'null') return undefined;
+  if (texts.includes('null')) return undefined;
   if (operator !== 'in' && first.includes(',')) return undefined;
   // Some services trim values.
   if (texts.some((text) => text !== text.trim())) return undefined;

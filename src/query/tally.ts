@@ -14,7 +14,7 @@ interface Counted extends Condition {
 }
 
 export class Tally {
-  /** False if a filter of the service left some images out. */
+  /** False if a filter of the service left some images out of those seen last. */
   hasSeenAll = true;
   /** Words with a dot in their digits with which one of the images would match: 22.04 for 2204. */
   dotted: readonly string[] = [];

@@ -18,12 +18,15 @@ function kindOfPart(part: string): number {
   return /^(?:alpha|beta|rc)$/.test(part) ? PRE_RELEASE : LETTERS;
 }
 
-/** Of 1.0 and 1.0.1, the part that 1.0 does not have is an empty text. Alpha, beta, rc: by letter. */
+/**
+ * Returns a number above 0 if the left part is newer, below 0 if the right one is. A part that a
+ * name does not have, as 1.0 beside 1.0.1, is an empty text. Alpha, beta and rc are in this order.
+ */
 function compareParts(left: string, right: string): number {
   if (left === right) return 0;
   const kind = kindOfPart(left);
-  const otherKind = kindOfPart(right);
-  if (kind !== otherKind) return kind - otherKind;
+  const rightKind = kindOfPart(right);
+  if (kind !== rightKind) return kind - rightKind;
   if (kind === ABSENT_OR_HASH) return 0;
   if (kind === NUMBER && left.length !== right.length) return left.length - right.length;
   return compareText(left, right);
@@ -31,20 +34,24 @@ function compareParts(left: string, right: string): number {
 
 /** Where two names differ first: the indexes of a place, a version in it, and a part in that. */
 interface Difference {
+  /** As compareParts returns it. */
   readonly order: number;
   readonly place: number;
   readonly version: number;
   readonly part: number;
 }
 
-/** Of 1.2-3 and 1.2.4, the 4 is newer than no part, whatever the next version is. */
+/**
+ * Of 1.2-3 and 1.2.4, which are [[1, 2], [3]] and [[1, 2, 4]], the third part of the first version:
+ * the left has none there. The 3 is in the next version, which does not count any more.
+ */
 function firstDifference(left: ComparedPlaces, right: ComparedPlaces): Difference | undefined {
   for (let place = 0; place < left.length || place < right.length; place += 1) {
-    const [one = [], other = []] = [left[place], right[place]];
-    for (let version = 0; version < one.length || version < other.length; version += 1) {
-      const [parts = [], otherParts = []] = [one[version], other[version]];
-      for (let part = 0; part < parts.length || part < otherParts.length; part += 1) {
-        const order = compareParts(parts[part] ?? '', otherParts[part] ?? '');
+    const [lefts = [], rights = []] = [left[place], right[place]];
+    for (let version = 0; version < lefts.length || version < rights.length; version += 1) {
+      const [leftParts = [], rightParts = []] = [lefts[version], rights[version]];
+      for (let part = 0; part < leftParts.length || part < rightParts.length; part += 1) {
+        const order = compareParts(leftParts[part] ?? '', rightParts[part] ?? '');
         if (order !== 0) return { order, place, version, part };
       }
     }

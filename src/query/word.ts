@@ -10,8 +10,8 @@ export interface Word {
   /** Texts that each name that matches contains, in this order and in any case. */
   readonly pieces: readonly string[];
   /**
-   * Returns the position of the version that the word means in a name: 0.0 for 8 in web-8.1-3, 0.1
-   * in web-7-8. Only words that begin with a number mean a version.
+   * Returns the position (see Name) of the version that the word matches in a name: 0.0 for 8 in
+   * web-8.1-3, 0.1 in web-7-8. Only words that begin with a number have one.
    */
   readonly positionIn: (name: Name) => string | undefined;
 }
@@ -34,8 +34,9 @@ function numberWord(text: string): Word {
   const pattern = wordPattern(text, 'uy');
   const positionIn = (name: Name) => {
     return name.positionOf((token) => {
-      // The letter of v8 and R8 is not part of the number.
-      pattern.lastIndex = token.start + (/^\p{L}\d/u.test(token.text) ? 1 : 0);
+      // The letter of v8 and R8 is not part of the number, which the pattern must match there.
+      const hasLetter = /^\p{L}\d/u.test(token.text);
+      pattern.lastIndex = token.start + (hasLetter ? 1 : 0);
       return !token.isHash && pattern.test(name.normalized);
     });
   };
@@ -47,10 +48,10 @@ function wordWithDigits(text: string): Word {
   const pattern = wordPattern(foldCase(text), 'u');
   const matches = (name: string) => pattern.test(foldCase(name));
   const beginsWithNumber = /^v?[\d.]/i.test(text);
-  /** Finds the token that has the first digit of what matches. */
+  /** Of v8-web in a-v8-web, the token with the 8: the first digit of what matches. */
   const positionIn = (name: Name) => {
     if (!beginsWithNumber) return undefined;
-    // As long as the normalized text, but for five rare letters with accents.
+    // As long as name.normalized, of which the indexes of tokens are, but for five rare letters.
     const folded = foldCase(name.text);
     const start = folded.search(pattern);
     const digit = start + folded.slice(start).search(/\d/);

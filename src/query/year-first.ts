@@ -11,9 +11,9 @@ const PERIOD = '(?<period>5[0-3]|[1-4]\\d|0?[1-9])';
 const wholeWord = (pattern: string) =>
   new RegExp(`(?<!${LETTER_OR_DIGIT})${pattern}(?!${LETTER_OR_DIGIT})`, 'giu');
 
-const shortDateWith = (day: string) =>
+const shortDateWith = (first: string) =>
   new RegExp(
-    `(?<![\\d.])(?<day>${day})(?<gap>[-_.])(?<month>\\d\\d?)\\k<gap>${SHORT_YEAR}(?![-_.]?\\d)`,
+    `(?<![\\d.])(?<first>${first})(?<gap>[-_.])(?<second>\\d\\d?)\\k<gap>${SHORT_YEAR}(?![-_.]?\\d)`,
     'g',
   );
 
@@ -23,9 +23,9 @@ let forms: ReturnType<typeof makeForms> | undefined;
 const makeForms = () => ({
   yearLast: [
     // 31.01.2024, 01_31_2024
-    /(?<!\d)(?<day>\d\d?)(?<gap>[-_.])(?<month>\d\d?)\k<gap>(?<year>20\d\d)(?!\d)/g,
+    /(?<!\d)(?<first>\d\d?)(?<gap>[-_.])(?<second>\d\d?)\k<gap>(?<year>20\d\d)(?!\d)/g,
     // 31012024
-    /(?<!\d)(?<day>\d\d)(?<month>\d\d)(?<year>20\d\d)(?!\d)/g,
+    /(?<!\d)(?<first>\d\d)(?<second>\d\d)(?<year>20\d\d)(?!\d)/g,
     // 012024
     /(?<!\d)(?<period>0[1-9]|1[0-2])(?<year>20\d\d)(?!\d)/g,
     // 01-2024, W52-2023, 4Q2024
@@ -42,10 +42,17 @@ const makeForms = () => ({
 
 /**
  * Returns a function that puts the year first in the dates of these names; a name without such a
- * date stays as it is. The two numbers before the year are read as day and month. If they are month
- * and day, comparing them as numbers is right already.
+ * date stays as it is. Of the two numbers before the year, either can be the month:
+ *
+ *                   the day first    the month first
+ *     01-02-2024    2024-2-1         2024-1-2
+ *     01-31-2024    2024-1-31        2024-1-31
+ *     31-01-2024    2024-1-31        stays, as there is no month 31
  */
-export function yearFirstIn(names: readonly string[]): (name: string) => string {
+export function yearFirstIn(
+  names: readonly string[],
+  first: 'day' | 'month' = 'day',
+): (name: string) => string {
   forms ??= makeForms();
   const { yearLast, shortDate, sureShortDate } = forms;
   // 5.12.24 is a date if all names have one, and one of these cannot be a version.
@@ -54,21 +61,21 @@ export function yearFirstIn(names: readonly string[]): (name: string) => string 
     names.some((name) => name.search(sureShortDate) >= 0);
   const dates = haveShortDates ? [...yearLast, shortDate] : yearLast;
   return (name) => {
-    for (const date of dates) {
-      const dated = name.replace(date, putYearFirst);
-      if (dated !== name) return dated;
-    }
-    return name;
+    const form = dates.find((date) => replaceDates(name, date, 'day') !== name);
+    return form ? replaceDates(name, form, first) : name;
   };
 }
 
-/** Returns 2024-01-31 for 31.01.2024, and 2023-52-1 for W52-2023; 31.13.2024 stays. */
-function putYearFirst(found: string, ...match: unknown[]): string {
-  const { day, month, period, year } = match.at(-1) as Record<string, string | undefined>;
-  // As many parts as a date has: the names may have both.
-  if (period) return `${year}-${period}-1`;
-  // Either may be the month.
-  const [less, more] = [Math.min(Number(day), Number(month)), Math.max(Number(day), Number(month))];
-  const isDate = less >= 1 && less <= 12 && more <= 31;
-  return isDate ? `${year}-${month}-${day}` : found;
+/** Replaces 31.01.2024 by 2024-1-31, and W52-2023 by 2023-52-1; 31.13.2024 stays. */
+function replaceDates(name: string, form: RegExp, first: 'day' | 'month'): string {
+  return name.replace(form, (found, ...match) => {
+    const groups = match.at(-1) as Record<string, string | undefined>;
+    // As many parts as a date has: the names may have both.
+    if (groups.period) return `${groups.year}-${groups.period}-1`;
+    const [one, two] = [Number(groups.first), Number(groups.second)];
+    const isMonthFirst = first === 'month' || two > 12;
+    const [month, day] = isMonthFirst ? [one, two] : [two, one];
+    const isDate = month >= 1 && month <= 12 && day >= 1 && day <= 31;
+    return isDate ? `${groups.year}-${month}-${day}` : found;
+  });
 }
