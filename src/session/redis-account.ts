@@ -95,19 +95,19 @@ export class RedisAccount {
     const { io, sealingKey } = this.#options;
     // Throws instead of replacing a token that another sealing key has sealed.
     await this.readToken();
-    const key = this.#keyOf('token');
+    const key = this.#key('token');
     const text = `${token} ${wholeMilliseconds(expiresAt - receivedAt)}`;
     const value = sealingKey ? seal(text, key, sealingKey) : text;
     const left = wholeMilliseconds(expiresAt - io.now());
-    const keys = [this.#keyOf('lock'), key];
+    const keys = [this.#key('lock'), key];
     return (await this.#redis.run(STORE, keys, [owner, value, left])) === 1;
   }
 
   /** Deletes the token and the last refusal. @returns true if there was a token */
   async forgetToken(): Promise<boolean> {
     // A process that finds its mutex gone stores no token.
-    await this.#redis.send(['DEL', this.#keyOf('lock'), this.#keyOf('refused')]);
-    return (await this.#redis.send(['DEL', this.#keyOf('token')])) === 1;
+    await this.#redis.send(['DEL', this.#key('lock'), this.#key('refused')]);
+    return (await this.#redis.send(['DEL', this.#key('token')])) === 1;
   }
 
   async readLimit(now: number): Promise<RememberedLimit | undefined> {
@@ -151,7 +151,7 @@ export class RedisAccount {
    * flight. If this fails, the mutex expires.
    */
   async releaseMutex(owner: string): Promise<void> {
-    await this.#redis.run(RELEASE, [this.#keyOf('lock')], [owner], NEVER).catch(() => {});
+    await this.#redis.run(RELEASE, [this.#key('lock')], [owner], NEVER).catch(() => {});
   }
 
   /**
@@ -159,7 +159,7 @@ export class RedisAccount {
    * it, so that the error names what the user may not run.
    */
   async rehearse(): Promise<void> {
-    const check = this.#keyOf('check');
+    const check = this.#key('check');
     const owner = 'imgctl check';
     await this.readToken();
     await this.#set('check', owner, 1_000);
@@ -173,17 +173,17 @@ export class RedisAccount {
   }
 
   /** The braces put all keys of an account on one node of a cluster. */
-  #keyOf(entry: Entry): string {
+  #key(entry: Entry): string {
     return `imgctl:{${this.#digest}}:${entry}`;
   }
 
   async #setMutex(script: typeof TAKE | typeof RENEW, owner: string): Promise<boolean> {
-    return (await this.#redis.run(script, [this.#keyOf('lock')], [owner, `${MUTEX_TIME}`])) === 1;
+    return (await this.#redis.run(script, [this.#key('lock')], [owner, `${MUTEX_TIME}`])) === 1;
   }
 
   /** @throws SharedStoreError: one that imgctl did not set may stay for ever */
   async #checkMutex(): Promise<void> {
-    const lock = this.#keyOf('lock');
+    const lock = this.#key('lock');
     // -2: there is none; -1: it never expires.
     const left = Number(await this.#redis.send(['PTTL', lock]));
     if (left === -2 || (left >= 0 && left <= MUTEX_TIME)) return;
@@ -193,7 +193,7 @@ export class RedisAccount {
 
   /** Returns what is stored, and the milliseconds until it expires. */
   async #get(entry: Entry) {
-    const key = this.#keyOf(entry);
+    const key = this.#key(entry);
     // In this order a value that is replaced in between gets the time of the older one: too short.
     const [milliseconds, value] = await Promise.all([
       this.#redis.send(['PTTL', key]),
@@ -204,13 +204,7 @@ export class RedisAccount {
   }
 
   async #set(entry: Entry, value: string, milliseconds: number): Promise<void> {
-    await this.#redis.send([
-      'SET',
-      this.#keyOf(entry),
-      value,
-      'PX',
-      wholeMilliseconds(milliseconds),
-    ]);
+    await this.#redis.send(['SET', this.#key(entry), value, 'PX', wholeMilliseconds(milliseconds)]);
   }
 
   /** @throws SharedStoreError: sealed with another key, or not sealed although a key is set */
@@ -219,7 +213,7 @@ export class RedisAccount {
     const isSealed = text.startsWith(SEALED);
     if (!isSealed && sealingKey === undefined) return text;
     if (isSealed && sealingKey) {
-      const unsealed = unseal(text, this.#keyOf('token'), sealingKey);
+      const unsealed = unseal(text, this.#key('token'), sealingKey);
       if (unsealed !== undefined) return unsealed;
     }
     const how = isSealed
