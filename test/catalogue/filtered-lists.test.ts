@@ -238,6 +238,7 @@ describe('a sorted or filtered list', () => {
       (name, part) => name.includes(part.toLowerCase()),
       [120, 80, 40],
     ],
+    ['minds case, and one page has all images', inBothCases.slice(78, 82), minding, [240, 40]],
   ])('is complete if the like of the service %s', async (_, images, like, found) => {
     const query = { words: ['uBuntu'] };
     const { ids } = await list(serving({ images, like }), { perPage: 100, query });

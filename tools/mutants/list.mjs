@@ -74,6 +74,8 @@ export const LONG = [
   ['src/commands/images/lock/newer-image.ts', 'index.add(locked);', '', 'test/commands/images/lock.test.ts'],
   ['src/catalogue/first-pages.ts', ' && !isOutage(page)', '', 'test/catalogue/service-list.test.ts'],
   ['src/catalogue/like-proofs.ts', 'if (part === undefined) return true;', 'return true;', 'test/catalogue/filtered-lists.test.ts'],
+  ['src/catalogue/like-proofs.ts', 'if (this.#firstPages.hasAll) return false;', 'if (this.#firstPages.hasAll) return true;', 'test/catalogue/filtered-lists.test.ts'],
+  ['src/commands/packages/push/sync-pushed.ts', '    transfer.assertHeld();\n', '', 'test/commands/packages/push.test.ts'],
   ['src/catalogue/all-images.ts', '!yielded.has(idOf(image))', 'true', 'test/catalogue/any-service.test.ts'],
   ['src/catalogue/all-images.ts', 'if (!isProved)', 'if (false)', 'test/catalogue/service-list.test.ts'],
   ['src/catalogue/like-proofs.ts', ' && !isMisleading', '', 'test/catalogue/filtered-lists.test.ts'],
