@@ -158,7 +158,8 @@ unixOnly('such folders need Unix').each([
 it.each([
   ['--sample', '--images=1', '--sample needs --uploads'],
   ['--port', '65536', '65535'],
-  ...['hunter2', ':x', '.:x', '..:x', 'a/b:x', 'a\\b:x'].map((user) => ['--user', user, 'must be']),
+  ...['hunter2', ':x'].map((user) => ['--user', user, 'a user must be name:password']),
+  ...['.:x', '..:x', 'a/b:x', 'a\\b:x'].map((user) => ['--user', user, 'must be no path']),
   ['--fault', 'GET /v2=oops', "unknown kind of fault 'oops'"],
   ['--sync-delay', 'soon', '--sync-delay'],
 ])('emulator rejects %s %s', async (option = '', value = '', named = '') => {

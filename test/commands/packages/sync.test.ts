@@ -125,6 +125,15 @@ describe('sync', () => {
     );
   });
 
+  it('--wait tells an empty list from one that the service did not send', async () => {
+    const silent = record({ status: 'PROCESSED' });
+    const sent = record({ status: 'PROCESSED', added: null });
+    const json = JSON.parse((await runWith('sync --wait --json', silent)).stdout);
+    expect(json).toMatchObject({ added: null });
+    expect((await runWith('sync --wait --get added', sent)).exitCode).toBe(0);
+    expect((await runWith('sync --wait --get added', silent)).exitCode).toBe(5);
+  });
+
   it('--wait keeps waiting for a minute if the request does not exist yet', async () => {
     const line = 'sync --poll-interval 10s';
     const { stderr, exitCode } = await runWith(line, MISSING, MISSING, PENDING, MISSING, DONE);
