@@ -26,10 +26,7 @@ interface RedisOptions {
   readonly readPassword: () => Promise<string | undefined>;
 }
 
-/**
- * A connection that the first command opens. A command ends by its reply, an error of its
- * connection, the limit of time or an interrupt. All but a good reply end the connection too.
- */
+/** A connection that the first command opens. After it has ended, every command fails. */
 export class Redis {
   readonly #options: RedisOptions;
   #connection: Promise<Connection> | undefined;
@@ -40,18 +37,18 @@ export class Redis {
 
   /**
    * Sends a command once.
-   * @param until an interrupt
-   * @throws SharedStoreError; the reason of the interrupt; what is a defect
+   * @param interrupt the signal of the run, or one that never aborts
+   * @throws as the table of `#replyOf` says
    */
-  async send(words: Words, until = this.#options.io.signal): Promise<Reply> {
+  async send(words: Words, interrupt = this.#options.io.signal): Promise<Reply> {
     this.#connection ??= this.#connect();
     const connection = await this.#connection;
-    return this.#untilEnd(connection, connection.send(words), until);
+    return this.#replyOf(connection, connection.send(words), interrupt);
   }
 
   /** Runs a script in the store, whose values are the ARGV of Lua. Otherwise like `send`. */
-  run(script: string, keys: Words, values: Words, until?: AbortSignal): Promise<Reply> {
-    return this.send(['EVAL', script, `${keys.length}`, ...keys, ...values], until);
+  run(script: string, keys: Words, values: Words, interrupt?: AbortSignal): Promise<Reply> {
+    return this.send(['EVAL', script, `${keys.length}`, ...keys, ...values], interrupt);
   }
 
   async close(): Promise<void> {
@@ -62,21 +59,33 @@ export class Redis {
   async #connect(): Promise<Connection> {
     const { address, ca, io, readPassword } = this.#options;
     const connection = await createConnection(address, await readPassword(), ca);
-    await this.#untilEnd(connection, connection.connect(), io.signal);
+    await this.#replyOf(connection, connection.connect(), io.signal);
     return connection;
   }
 
-  async #untilEnd<Result>(
+  /**
+   * Waits for what ends a command, or the login, first:
+   *
+   *     a reply                              it is returned
+   *     an error reply, an error of the      SharedStoreError, or a defect of imgctl as it is
+   *     client, or a lost connection
+   *     2 s without a reply                  SharedStoreError
+   *     an interrupt                         its reason
+   *
+   * All but the reply also end the connection, and so the other commands in flight.
+   */
+  async #replyOf<Result>(
     { lost, destroy }: Connection,
     reply: Promise<Result>,
-    until: AbortSignal,
+    interrupt: AbortSignal,
   ): Promise<Result> {
     const ended = new AbortController();
-    const limit = this.#failAfterLimit(AbortSignal.any([until, ended.signal]));
+    const limit = this.#failAfterLimit(AbortSignal.any([interrupt, ended.signal]));
     try {
       return await Promise.race([reply, lost, limit]);
     } catch (error) {
       destroy();
+      // Another command may have noticed the interrupt first, and ended the connection of this one.
       this.#options.io.signal.throwIfAborted();
       throw error;
     } finally {
@@ -84,10 +93,10 @@ export class Redis {
     }
   }
 
-  /** @throws SharedStoreError after the limit; before, the reason of the signal */
-  async #failAfterLimit(signal: AbortSignal): Promise<never> {
+  /** @throws SharedStoreError after the limit; the reason of `stop`, if that aborts before */
+  async #failAfterLimit(stop: AbortSignal): Promise<never> {
     const { io } = this.#options;
-    for (let time = 0; time < REPLY_LIMIT; time += SLICE) await io.sleep(SLICE, signal);
+    for (let time = 0; time < REPLY_LIMIT; time += SLICE) await io.sleep(SLICE, stop);
     throw new SharedStoreError(`no reply within ${REPLY_LIMIT / 1000} s`);
   }
 }
@@ -112,10 +121,9 @@ async function createConnection(
   const library = await import('@redis/client');
   const servername = builtin('node:net').isIP(host) === 0 ? { servername: host } : {};
   const trust = () => ({ tls: true as const, ...trustOptions(builtin('node:tls'), ca) });
-  // The library ends no connection that is not open yet; its own limit would count time that a busy
-  // machine took.
   const opening = new AbortController();
   const { signal } = opening;
+  // The library has no limit of time here: it would count time that a busy machine took.
   const socket = { host, port, signal, connectTimeout: 0, reconnectStrategy: false as const };
   const client = library.createClient({
     ...loginOf(username, password),
@@ -132,13 +140,14 @@ async function createConnection(
     // A reply to no command is a TypeError of the library.
     client.on('error', (error) => reject(explained(error)));
   });
-  // No command may be in flight then.
+  // Without a command in flight, nobody else waits for it.
   lost.catch(() => {});
   return {
     connect: () => client.connect().catch(fail),
     send: (words) => client.sendCommand<Reply>([...words]).catch(fail),
     destroy: () => {
       if (client.isOpen) client.destroy();
+      // The library itself ends no connection that is not open yet.
       opening.abort();
     },
     lost,
