@@ -3,11 +3,13 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Account } from '../config/settings.ts';
-import { errorReason, ImgctlError, isMissing } from '../errors.ts';
+import { attempt, errorReason, ImgctlError, isMissing } from '../errors.ts';
 import { breakMutex } from '../files/mutex.ts';
 import { shortDigest } from '../files/paths.ts';
 
 type Kind = 'token' | 'limit' | 'refused';
+
+const NAME = /^(\.?)_(token|limit|refused)\.([\da-f]{16})\.json(.*)$/s;
 
 export function tokenFolder(directory: string): string {
   return path.join(directory, 'tokens');
@@ -29,40 +31,49 @@ export function accountDigest({ baseUrl, username }: Account, digits = 16): stri
 export function forgetTokens(directory: string | undefined, account?: Account): number {
   if (directory === undefined) return 0;
   const folder = tokenFolder(directory);
-  const digest = account ? accountDigest(account) : '[\\da-f]{16}';
-  const mutex = new RegExp(`^_limit\\.${digest}\\.json\\.lock$`);
-  const token = new RegExp(`^_token\\.${digest}\\.json$`);
-  // Also what killed writers left. The folder may be a link to files of another program, which have
-  // other names.
-  const tokenOrRefusal = new RegExp(`^\\.?_(?:token|refused)\\.${digest}\\.json`);
-
-  let entries: fs.Dirent[] = [];
-  const errors = errorsOf('read', folder, () => {
-    entries = fs.readdirSync(folder, { withFileTypes: true });
-  });
+  const entries = actOn('read', folder, () => fs.readdirSync(folder, { withFileTypes: true }));
+  const digest = account && accountDigest(account);
+  const files = (entries ?? [])
+    .map((entry) => ({ entry, ...parseName(entry.name) }))
+    .filter((file) => digest === undefined || file.digest === digest);
   // First the mutexes: a process that finds its own gone stores no token.
-  for (const { name } of entries) {
-    if (mutex.test(name)) breakMutex(path.join(folder, path.basename(name, '.lock')));
+  for (const { entry, isMutex } of files) {
+    if (isMutex) breakMutex(path.join(folder, path.basename(entry.name, '.lock')));
   }
-  const names = entries
-    .filter((entry) => !entry.isDirectory() && tokenOrRefusal.test(entry.name))
-    .map(({ name }) => name);
-  for (const file of names.map((name) => path.join(folder, name))) {
-    errors.push(...errorsOf('remove', file, () => fs.rmSync(file)));
+  let count = 0;
+  let firstError: unknown;
+  for (const { entry, kind, isWhole } of files) {
+    if ((kind !== 'token' && kind !== 'refused') || entry.isDirectory()) continue;
+    const file = path.join(folder, entry.name);
+    const { error } = attempt(() => actOn('remove', file, () => fs.rmSync(file)));
+    firstError ??= error;
+    if (kind === 'token' && isWhole) count += 1;
   }
-  if (errors[0]) throw errors[0];
-  return names.filter((name) => token.test(name)).length;
+  if (firstError !== undefined) throw firstError;
+  return count;
 }
 
-/** Returns no error if the file is missing. */
-function errorsOf(deed: 'read' | 'remove', file: string, act: () => void): ImgctlError[] {
+/**
+ * Parses a name in the folder, which may be a link to files of another program: those have no kind.
+ *
+ *     _token.0123456789abcdef.json              a whole file of the kind token
+ *     _limit.0123456789abcdef.json.lock         the mutex of the kind limit
+ *     ._token.0123456789abcdef.json.UUID.new    neither: what a killed writer left of a token
+ */
+function parseName(name: string) {
+  const [, dot, kind, digest, rest] = NAME.exec(name) ?? [];
+  const isMutex = kind === 'limit' && dot === '' && rest === '.lock';
+  return { kind, digest, isMutex, isWhole: dot === '' && rest === '' };
+}
+
+/** Returns undefined if the file is missing. @throws ImgctlError config */
+function actOn<Result>(deed: 'read' | 'remove', file: string, action: () => Result) {
   try {
-    act();
-    return [];
+    return action();
   } catch (cause) {
-    if (isMissing(cause)) return [];
+    if (isMissing(cause)) return undefined;
     const message = `cannot ${deed} ${file}: ${errorReason(cause)}`;
     const advice = 'remove it by hand: it may hold an access token';
-    return [new ImgctlError('config', message, { facts: advice, cause })];
+    throw new ImgctlError('config', message, { facts: advice, cause });
   }
 }
