@@ -33,10 +33,10 @@ export function noValidToken(state: 'none' | 'expired'): ImgctlError {
   return new ImgctlError('not-logged-in', message, { facts: { kind: 'login-needed' } });
 }
 
-/** A limit that ends later after its receipt is taken for an error. */
+/** Milliseconds from the receipt of a limit. One that lasts longer is an error of the service. */
 const MAX_LIMIT_WINDOW = 24 * 3_600_000;
 
-/** True if the limit still counts. A clock that shows a time before its receipt was set back. */
+/** True if the limit still counts: not if the clock was set back to a time before its receipt. */
 export function isInForce({ receivedAt, resetsAt }: RememberedLimit, now: number): boolean {
   return receivedAt <= now && now < resetsAt && resetsAt - receivedAt < MAX_LIMIT_WINDOW;
 }

@@ -20,7 +20,7 @@ const MUTEX_TIME = 30_000;
 /** Milliseconds in which all that wait for the mutex have surely seen a refusal. */
 const REFUSAL_TIME = 180_000;
 
-/** Never aborts. */
+/** Never aborts: for a command that has to be sent after an interrupt too. */
 const NEVER = new AbortController().signal;
 
 /**
@@ -147,8 +147,8 @@ export class RedisAccount {
   }
 
   /**
-   * Is sent after an interrupt too, unless that ended the connection with another command in
-   * flight. If this fails, the mutex expires.
+   * Releases the mutex, also after an interrupt. If another command was in flight then, its end has
+   * closed the connection: the mutex is not released, and expires.
    */
   async releaseMutex(owner: string): Promise<void> {
     await this.#redis.run(RELEASE, [this.#key('lock')], [owner], NEVER).catch(() => {});
@@ -194,7 +194,7 @@ export class RedisAccount {
   /** Returns what is stored, and the milliseconds until it expires. */
   async #get(entry: Entry) {
     const key = this.#key(entry);
-    // In this order a value that is replaced in between gets the time of the older one: too short.
+    // The time first: if the value is replaced in between, it gets the shorter time of the old one.
     const [milliseconds, value] = await Promise.all([
       this.#redis.send(['PTTL', key]),
       this.#redis.send(['GET', key]),
@@ -222,7 +222,7 @@ export class RedisAccount {
     throw new SharedStoreError(`its token is ${how}`, { kind: 'store-token', needsKey: isSealed });
   }
 
-  /** @throws SharedStoreError: a store without its password does not stop a command either */
+  /** @throws SharedStoreError if it cannot be read: the command goes on with the files */
   async #readPassword(): Promise<string | undefined> {
     const { settings, io, onSecret } = this.#options;
     try {

@@ -18,16 +18,25 @@ export interface LimitOptions {
   readonly onWait?: ((milliseconds: number) => void) | undefined;
 }
 
-/** Ends within this time are of one limit: the clock of a shared store differs a little. */
+/**
+ * Milliseconds. A limit that ends less than this after another one is the same: its two copies, in
+ * Redis and in a file, end at slightly different times.
+ */
 const SAME_LIMIT = 1_000;
 
 /** Milliseconds between two looks at the store while the run waits. */
 const LOOK_INTERVAL = 5_000;
 
-/** At both ends of a token request: `withPatience` outside of the mutex, `sendCounted` under it. */
+/**
+ * `withPatience` is called outside of the mutex, and waits there; `sendCounted` is called under it,
+ * and does not wait.
+ */
 export class RequestLimit {
   readonly #options: LimitOptions;
-  /** The last limit that the store or a response showed: a store may fail to write it. */
+  /**
+   * The last limit that the store or a response showed. `sendCounted` sets it; `withPatience` reads
+   * here how long to wait, and not in the store, which may have failed to write the limit.
+   */
   #lastMet: RememberedLimit | undefined;
   /** The end of the limit for which this run has waited; 0 before. */
   #endWaitedFor = 0;
@@ -113,8 +122,8 @@ export class RequestLimit {
   }
 
   /**
-   * A store may still show the limit: another copy of it, which ends 400 ms later, or the same one
-   * after the clock was set back.
+   * True if it is the limit for which this run has waited. A store may still show it afterwards: a
+   * copy of it that ends 400 ms later, or the same one if the clock was set back meanwhile.
    */
   #hasWaitedFor({ resetsAt }: RememberedLimit): boolean {
     return resetsAt < this.#endWaitedFor + SAME_LIMIT;
