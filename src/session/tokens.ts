@@ -60,10 +60,13 @@ interface Credentials {
 interface RequestResult {
   readonly issued: IssuedToken;
   /**
-   * What the store holds afterwards: the issued token, that of a process that took the mutex, or
-   * none after a logout.
+   * What the store holds after the request:
+   *
+   *     this process had the mutex to the end    the issued token
+   *     another process took it                  its token; undefined if it stored none, as after
+   *                                              a logout
    */
-  readonly stored: CachedToken | undefined;
+  readonly inStore: CachedToken | undefined;
 }
 
 /** Errors of a token request that may soon be over. */
@@ -72,7 +75,7 @@ const MAY_PASS = ['rate-limited', 'server-error', 'unreachable', 'timeout', 'pro
 /** Milliseconds in which all nodes of a service should have learned a new token. */
 const NEW_FOR = 10_000;
 
-/** Tokens of one account; at most one token request is under way on this machine. */
+/** The tokens of one account, for all requests of a run. */
 export class Tokens implements TokenSource {
   readonly factsIfRefused = { kind: 'token-refused' } as const;
   readonly #options: TokensOptions;
@@ -85,8 +88,9 @@ export class Tokens implements TokenSource {
   readonly #refusedTokens = new Set<string>();
   /** A token that could not be renewed in time: there is no second try. */
   #unrenewed: string | undefined;
+  /** The renewal that is under way. */
   #renewal: Promise<string> | undefined;
-  /** From the first byte of a token request until its token is stored. */
+  /** The last request that was sent, and the storing of its token: `close` waits for both. */
   #sending: Promise<RequestResult> | undefined;
 
   constructor(options: TokensOptions) {
@@ -160,14 +164,17 @@ export class Tokens implements TokenSource {
   async login(given: Omit<Credentials, 'username'>): Promise<IssuedToken> {
     const { username } = this.#options;
     if (username === undefined) throw this.#notLoggedIn();
-    const { issued, stored } = await this.#limit.withPatience({
+    const { issued, inStore } = await this.#limit.withPatience({
       // No token of another process replaces the one that the login asks for.
       reuse: async () => undefined,
       request: (mutex, meanwhile) =>
         this.#requestUnlessRefused({ ...given, username }, mutex, meanwhile),
     });
-    if (stored === undefined) throw loggedOut();
-    this.#inUse = stored;
+    if (inStore === undefined) {
+      const message = 'another imgctl logged out or took over the lock during this login';
+      throw new ImgctlError('failed', message, { facts: 'run the command again' });
+    }
+    this.#inUse = inStore;
     // Even if another process has replaced it: the login shows the limit of its own request.
     return issued;
   }
@@ -205,7 +212,7 @@ export class Tokens implements TokenSource {
       request: async (mutex, meanwhile) => {
         const result = await this.#requestUnlessRefused(credentials, mutex, meanwhile);
         // After a logout, only this run goes on using its token.
-        return result.stored ?? result.issued;
+        return result.inStore ?? result.issued;
       },
     });
     return this.#inUse.token;
@@ -261,8 +268,9 @@ export class Tokens implements TokenSource {
     }
     this.#issuedHere.add(issued.token);
     const isStored = mayStore && (await mutex.writeToken(issued));
+    if (isStored) return { issued, inStore: issued };
     // The service may know only the newest token of a user, which another process has stored.
-    return { issued, stored: isStored ? issued : await this.#readUsable() };
+    return { issued, inStore: await this.#readUsable() };
   }
 
   #notLoggedIn(): ImgctlError {
@@ -275,9 +283,4 @@ export class Tokens implements TokenSource {
     const message = `not logged in to ${baseUrl}${who}`;
     return new ImgctlError('not-logged-in', message, { facts: { kind: 'login-needed' } });
   }
-}
-
-export function loggedOut(): ImgctlError {
-  const message = 'another imgctl logged out during this login';
-  return new ImgctlError('failed', message, { facts: 'run the command again' });
 }

@@ -97,7 +97,7 @@ describe('a token request', () => {
   it('stores no token after a logout while its password is read', async () => {
     const { session, directory } = await sessionDuring(() => {}, accepting(['T']));
     const login = logInAfter(session, () => forgetTokens(directory));
-    await expect(login).rejects.toThrow('another imgctl logged out during this login');
+    await expect(login).rejects.toThrow('another imgctl logged out');
     expect(session.files.read()).toBeUndefined();
   });
 
@@ -105,7 +105,7 @@ describe('a token request', () => {
     const logOut = ({ account }: SessionUnderTest, directory: string) =>
       forgetTokens(directory, account);
     const { session } = await sessionDuring(logOut, accepting(['T']));
-    const message = 'another imgctl logged out during this login';
+    const message = 'another imgctl logged out or took over the lock during this login';
     await expect(session.tokens?.login(DEMO)).rejects.toMatchObject({
       code: 'failed',
       message,

@@ -24,7 +24,6 @@ import { describeLocation, openPasswordStore } from '../../secrets/keychain.ts';
 import { givenPassword, storedPassword } from '../../secrets/passwords.ts';
 import { passwordOfStdin } from '../../secrets/secrets.ts';
 import { givenToken, type Session } from '../../session/session.ts';
-import { loggedOut } from '../../session/tokens.ts';
 import { counted, describeDuration } from '../../words.ts';
 import { deletePassword, profilesWith } from '../stored-login.ts';
 
@@ -170,7 +169,10 @@ async function storePassword(
   try {
     await changeProfile(context.io, settings.profile, (texts) => {
       // No later logout would find the password.
-      if (texts[STORED_PASSWORD] === undefined) throw loggedOut();
+      if (texts[STORED_PASSWORD] === undefined) {
+        const message = 'another imgctl logged out during this login';
+        throw new ImgctlError('failed', message, { facts: 'run the command again' });
+      }
       return { [STORED_PASSWORD]: markOf(stored) };
     });
   } catch (error) {
