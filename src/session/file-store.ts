@@ -13,13 +13,7 @@ import type { JsonObject } from '../json.ts';
 import { type CachedToken, isInForce, type RememberedLimit } from './cached-token.ts';
 import { parseRefusal, type Refusal } from './refusal.ts';
 import { tokenFile } from './token-files.ts';
-import {
-  type HeldMutex,
-  type MutexStore,
-  runUnderMutex,
-  type TokenStore,
-  type TokenWork,
-} from './token-store.ts';
+import { type HeldMutex, runUnderMutex, type TokenStore, type TokenWork } from './token-store.ts';
 
 /** A password command may take 30 s and the request 30 s, for each of a few processes ahead. */
 const MUTEX_PATIENCE = 120_000;
@@ -35,7 +29,7 @@ interface WriteOptions {
  * The files of one account. All profiles of the same base URL and user share token and limit.
  * A failure to read or write is a warning.
  */
-export class FileStore implements TokenStore, MutexStore {
+export class FileStore implements TokenStore {
   /** The file of the token; without a directory there are no files. */
   readonly location: string | undefined;
   /** Also the file whose mutex a token request holds. */
@@ -128,11 +122,14 @@ export class FileStore implements TokenStore, MutexStore {
   }
 
   withTokenMutex<Result>(work: TokenWork<Result>): Promise<Result> {
-    return runUnderMutex(work, this);
+    return runUnderMutex(work, {
+      // Nothing is looked for meanwhile: a process that stored a token releases the mutex at once.
+      acquire: async () => ({ mutex: await this.#holdMutex() }),
+      readRefusal: () => this.readRefusal(),
+    });
   }
 
-  /** Looks for no token meanwhile: a process that stored one releases the mutex at once. */
-  async acquire(): Promise<HeldMutex> {
+  async #holdMutex(): Promise<HeldMutex> {
     const mutex = await holdMutexIfPossible(this.limitFile, MUTEX_PATIENCE, this.#io);
     const assertHeld = mutex?.assertHeld;
     return {

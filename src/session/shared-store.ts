@@ -7,10 +7,9 @@ import { builtin, type Io } from '../io.ts';
 import { type CachedToken, isInForce, needsRenewal, type RememberedLimit } from './cached-token.ts';
 import type { FileStore } from './file-store.ts';
 import type { RedisAccount } from './redis-account.ts';
-import type { Refusal } from './refusal.ts';
 import {
+  type Acquired,
   type HeldMutex,
-  type MutexStore,
   runUnderMutex,
   SharedStoreError,
   type TokenStore,
@@ -25,7 +24,7 @@ const PATIENCE = 120_000;
 const PAUSE = 300;
 
 /** After a failure of Redis it warns once, and uses the files for the rest of the run. */
-export class SharedStore implements TokenStore, MutexStore {
+export class SharedStore implements TokenStore {
   readonly redis: RedisAccount;
   /** The files of this machine. */
   readonly files: FileStore;
@@ -55,7 +54,9 @@ export class SharedStore implements TokenStore, MutexStore {
     if (local && !needsRenewal(local, this.#io.now())) return local;
     const shared = await this.#tryRedis(() => this.redis.readToken(), nothing);
     if (shared === undefined || refused?.has(shared.token)) return local;
-    await this.#writeCopy(shared);
+    // A token in its last minute is read every 300 ms by a process that waits for the mutex.
+    const isCopied = shared.token === local?.token && needsRenewal(shared, this.#io.now());
+    if (!isCopied) await this.#writeCopy(shared);
     return shared;
   }
 
@@ -90,17 +91,20 @@ export class SharedStore implements TokenStore, MutexStore {
    */
   withTokenMutex<Result>(work: TokenWork<Result>): Promise<Result> {
     return this.#tryRedis(
-      () => runUnderMutex(work, this),
+      () =>
+        runUnderMutex(work, {
+          acquire: () => this.#acquire(work),
+          readRefusal: () => this.redis.readRefusal(),
+        }),
       () => this.files.withTokenMutex(work),
     );
   }
 
-  readRefusal(): Promise<Refusal | undefined> {
-    return this.redis.readRefusal();
-  }
-
-  /** Calls `reuse` during the wait, so that a fleet need not take the mutex one by one. */
-  async acquire<Result>({ reuse }: TokenWork<Result>): Promise<HeldMutex | { found: Result }> {
+  /**
+   * Waits for the mutex, and calls `reuse` meanwhile, so that a fleet need not take it one by one.
+   * @throws ImgctlError locked; SharedStoreError
+   */
+  async #acquire<Result>({ reuse }: TokenWork<Result>): Promise<Acquired<Result>> {
     const io = this.#io;
     const owner = builtin('node:crypto').randomUUID();
     const latest = io.elapsed() + PATIENCE;
@@ -113,7 +117,7 @@ export class SharedStore implements TokenStore, MutexStore {
       const found = await reuse();
       if (found !== undefined) return { found };
     }
-    return this.#hold(owner);
+    return { mutex: this.#hold(owner) };
   }
 
   #hold(owner: string): HeldMutex {
@@ -141,11 +145,16 @@ export class SharedStore implements TokenStore, MutexStore {
   }
 
   async #writeToken(token: CachedToken, owner: string): Promise<boolean> {
-    const isStored = await this.#tryRedis(() => this.redis.writeToken(token, owner), nothing);
-    if (isStored === true) await this.#writeCopy(token);
-    // Redis has failed.
-    if (isStored === undefined) await this.files.write(token);
-    return isStored ?? true;
+    const inRedis = async () => {
+      const isStored = await this.redis.writeToken(token, owner);
+      if (isStored) await this.#writeCopy(token);
+      return isStored;
+    };
+    const inFile = async () => {
+      await this.files.write(token);
+      return true;
+    };
+    return this.#tryRedis(inRedis, inFile);
   }
 
   /** Copies a shared token to this machine, unless a logout meanwhile deleted it in both places. */

@@ -19,7 +19,10 @@ export interface TokenStore {
   withTokenMutex<Result>(work: TokenWork<Result>): Promise<Result>;
 }
 
-/** What to do under the mutex: `request` a token, unless `reuse` finds one. */
+/**
+ * What to do under the mutex: `request` a token, unless `reuse` finds one. For a renewal, `Result`
+ * is the token to use; for a login, which reuses none, the RequestResult of tokens.ts.
+ */
 export interface TokenWork<Result> {
   /** Returns what makes the request unnecessary, such as the token of another process. */
   reuse(): Promise<Result | undefined>;
@@ -45,19 +48,19 @@ export interface HeldMutex {
   release(): Promise<void>;
 }
 
-/** A store with a mutex. */
-export interface MutexStore {
-  /**
-   * Waits for the mutex. A store may call `reuse` during the wait, which ends with what that finds.
-   * @throws ImgctlError locked
-   */
-  acquire<Result>(work: TokenWork<Result>): Promise<HeldMutex | { readonly found: Result }>;
+/** What `runUnderMutex` needs of a store. */
+export interface MutexSource<Result> {
+  /** Waits for the mutex. @throws ImgctlError locked */
+  acquire(): Promise<Acquired<Result>>;
   /** Returns the last refusal that is stored. */
   readRefusal(): Promise<Refusal | undefined> | Refusal | undefined;
 }
 
+/** How the wait for the mutex ended: it is held, or `reuse` has found a token meanwhile. */
+export type Acquired<Result> = { readonly mutex: HeldMutex } | { readonly found: Result };
+
 /**
- * Does the work under the mutex of a store. What other processes did meanwhile:
+ * Waits for the mutex, and does the work under it. What other processes did meanwhile:
  *
  *     during the wait       one stored a token    that token is used
  *                           one was refused       the request gets the refusal
@@ -69,30 +72,32 @@ export interface MutexStore {
  */
 export async function runUnderMutex<Result>(
   work: TokenWork<Result>,
-  store: MutexStore,
+  source: MutexSource<Result>,
 ): Promise<Result> {
-  const earlier = await store.readRefusal();
+  const earlier = await source.readRefusal();
   try {
-    return await runOnce(work, store, earlier, true);
+    return await runOnce(work, source, earlier, true);
   } catch (error) {
     if (!(error instanceof MutexLostError)) throw error;
-    return runOnce(work, store, earlier, false);
+    return runOnce(work, source, earlier, false);
   }
 }
 
 /** @param earlier the last refusal before the wait for the mutex */
 async function runOnce<Result>(
   work: TokenWork<Result>,
-  store: MutexStore,
+  source: MutexSource<Result>,
   earlier: Refusal | undefined,
   mayStore: boolean,
 ): Promise<Result> {
-  const mutex = await store.acquire(work);
-  if ('found' in mutex) return mutex.found;
+  const acquired = await source.acquire();
+  if ('found' in acquired) return acquired.found;
+  const { mutex } = acquired;
   try {
+    // The process that held the mutex before may have stored one.
     const found = await work.reuse();
     if (found !== undefined) return found;
-    const last = await store.readRefusal();
+    const last = await source.readRefusal();
     const isNew = last?.id !== earlier?.id;
     return await work.request(mutex, { refusal: isNew ? last : undefined, mayStore });
   } finally {
@@ -100,7 +105,10 @@ async function runOnce<Result>(
   }
 }
 
-/** A shared store could not be used. The message is the reason; it never holds a secret. */
+/**
+ * A shared store could not be used. The message is the reason; it never holds a secret. It is
+ * defined here, since commands that ask for it need not load Redis.
+ */
 export class SharedStoreError extends ImgctlError {
   constructor(reason: string, facts?: Facts) {
     super('unreachable', reason, { facts });
