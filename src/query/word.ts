@@ -66,19 +66,19 @@ function piecesOf(text: string): string[] {
 
 /**
  * Digits match whole runs, with zeros before them or without, letters any part; -, _, . and space
- * are alike, and optional between a letter and a digit. For each part of y8.1:
+ * are alike, one or several, and optional between a letter and a digit. For each part of y8.1:
  *
  *     y    y
- *     8    [._ -]?(?<!\d)0*8(?!\d)
- *     .    [._ -]
+ *     8    [._ -]*(?<!\d)0*8(?!\d)
+ *     .    [._ -]+
  *     1    (?<!\d)0*1(?!\d)
  */
 function wordPattern(word: string, flags: string): RegExp {
   const parts = word.match(/\d+|[._ -]+|[^\d._ -]+/gu) ?? [];
   const sources = parts.map((part, index) => {
     const [before = '', after = ''] = [parts[index - 1], parts[index + 1]];
-    if (/^[._ -]/.test(part)) return areLetterAndDigit(before, after) ? '[._ -]?' : '[._ -]';
-    const gap = areLetterAndDigit(before, part) ? '[._ -]?' : '';
+    if (/^[._ -]/.test(part)) return areLetterAndDigit(before, after) ? '[._ -]*' : '[._ -]+';
+    const gap = areLetterAndDigit(before, part) ? '[._ -]*' : '';
     if (DIGIT.test(part)) return `${gap}(?<!\\d)0*${withoutZeros(part)}(?!\\d)`;
     return gap + part.replace(/[$()*+?[\\\]^{|}]/g, '\\$&');
   });

@@ -55,27 +55,31 @@ export function yearFirstIn(
 ): (name: string) => string {
   forms ??= makeForms();
   const { yearLast, shortDate, sureShortDate } = forms;
+  const haveOneOf = (forms: readonly RegExp[]) => (name: string) =>
+    forms.some((form) => name.search(form) >= 0);
+  const dates = [...yearLast, shortDate];
   // 5.12.24 is a date if all names have one, and one of these cannot be a version.
   const haveShortDates =
-    names.every((name) => name.search(shortDate) >= 0) &&
-    names.some((name) => name.search(sureShortDate) >= 0);
-  const dates = haveShortDates ? [...yearLast, shortDate] : yearLast;
+    names.every(haveOneOf(dates)) && names.some(haveOneOf([...yearLast, sureShortDate]));
+  const used = haveShortDates ? dates : yearLast;
   return (name) => {
-    const form = dates.find((date) => replaceDates(name, date, 'day') !== name);
+    const form = used.find((date) => replaceDates(name, date, 'day') !== name);
     return form ? replaceDates(name, form, first) : name;
   };
 }
 
-/** Replaces 31.01.2024 by 2024-1-31, and W52-2023 by 2023-52-1; 31.13.2024 stays. */
+/** Replaces 31.01.24 by 2024-1-31, and W52-2023 by W2023-52-1; 31.13.2024 stays. */
 function replaceDates(name: string, form: RegExp, first: 'day' | 'month'): string {
   return name.replace(form, (found, ...match) => {
     const groups = match.at(-1) as Record<string, string | undefined>;
+    const { year = '', period } = groups;
+    const fullYear = year.length === 2 ? `20${year}` : year;
     // As many parts as a date has: the names may have both.
-    if (groups.period) return `${groups.year}-${groups.period}-1`;
+    if (period) return `${fullYear}-${period}-1`;
     const [one, two] = [Number(groups.first), Number(groups.second)];
     const isMonthFirst = first === 'month' || two > 12;
     const [month, day] = isMonthFirst ? [one, two] : [two, one];
     const isDate = month >= 1 && month <= 12 && day >= 1 && day <= 31;
-    return isDate ? `${groups.year}-${month}-${day}` : found;
+    return isDate ? `${fullYear}-${month}-${day}` : found;
   });
 }

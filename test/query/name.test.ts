@@ -39,6 +39,8 @@ describe('a word', () => {
     ['11', '', 'photon-hw11-3.0'],
     ['rocky-8', 'Rocky-8.10-GenericCloud rocky8 rocky_8', 'rocky-80'],
     ['rocky9', 'Rocky-9-Base rocky9', 'rocky-19'],
+    ['2022--std', 'win-2022--std win-2022_-_std win-2022-std', 'win-20221std'],
+    ['8--1', 'a-8--1 a-8.1', 'a-81'],
     ['7.0u3', 'a-7.0U3c a-7.0-U3', 'a-7.0U31'],
     ['0-server', '', 'ubuntu-20.10-server'],
     ['ROCKY', 'rocky-9', ''],
@@ -372,6 +374,9 @@ describe('dates with the year at their end', () => {
     ['a-4q23', 'a-1q24'],
     ['a-week52-23', 'a-week02-24'],
     ['a-q42023', 'a-q12024'],
+    ['a-4Q2024', 'a-1Q25'],
+    ['a-05.12.23', 'a-01.02.2024'],
+    ['a-kw52-2024', 'a-kw01-25'],
     ['a-28.02.29', 'a-15.03.30'],
     ['a-05_12_24', 'a-02_01_25'],
   ])('leave it open which of %s and %s is newer', (...names) => {
