@@ -1,7 +1,7 @@
 // Tokens in a real Redis server, and what happens if it fails. Each session has a home of its own.
 
 import { randomBytes } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import fc from 'fast-check';
@@ -132,6 +132,11 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     const reader = await open();
     const read = await reader.store.read();
     expect(Math.abs((read?.receivedAt ?? 0) - written.receivedAt)).toBeLessThan(30_000);
+    // Its copy is not replaced by the same token again.
+    const copy = () => statSync(`${reader.files.location}`).ino;
+    const inode = copy();
+    await reader.store.read();
+    expect(copy()).toBe(inode);
     await reader.tokens?.current();
     expect(tokenRequests()).toBe(2);
     redis.cli('set', token, `U ${HOUR}`, 'px', '80000');
