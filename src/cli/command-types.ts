@@ -90,7 +90,7 @@ export interface CommandDeclaration {
 }
 
 /** Returns imgctl itself, the group of these commands. */
-export function rootOf(subcommands: readonly CommandDeclaration[]): CommandDeclaration {
+export function rootCommand(subcommands: readonly CommandDeclaration[]): CommandDeclaration {
   return {
     name: 'imgctl',
     summary: '',

@@ -13,7 +13,7 @@ import {
   type CommandDeclaration,
   findSubcommand,
   listedCommands,
-  rootOf,
+  rootCommand,
   type Term,
   UNLISTED,
 } from './command-types.ts';
@@ -61,7 +61,7 @@ function findCommand(
   names: readonly string[],
 ): FoundCommand {
   let command = root;
-  let declaration = rootOf(commands);
+  let declaration = rootCommand(commands);
   const path: string[] = [];
   for (const word of names) {
     const found = findSubcommand(declaration, word);

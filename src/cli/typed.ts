@@ -6,7 +6,7 @@ import {
   findOption,
   listedCommands,
   type OptionDeclaration,
-  rootOf,
+  rootCommand,
 } from './command-types.ts';
 import { ALL_GLOBAL_OPTIONS, HELP_OPTION } from './global-options.ts';
 
@@ -78,8 +78,8 @@ class LineReader {
   readonly #pages: CommandDeclaration;
 
   constructor(commands: readonly CommandDeclaration[], topics: readonly CommandDeclaration[]) {
-    this.command = rootOf(commands);
-    this.#pages = rootOf([...commands, ...topics]);
+    this.command = rootCommand(commands);
+    this.#pages = rootCommand([...commands, ...topics]);
   }
 
   read(word: string): void {

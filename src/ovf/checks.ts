@@ -5,7 +5,7 @@ import { type ByteCheck, readFileChunks } from '../chunks.ts';
 import { type Finding, type FindingCode, FindingList } from './findings.ts';
 import { type PackageFile, shortRead } from './package-file.ts';
 
-export interface RunOptions {
+export interface RunChecksOptions {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((bytesDone: number, bytesTotal: number) => void) | undefined;
 }
@@ -46,7 +46,7 @@ export function readCheck(file: PackageFile): FileCheck {
 /** Reads each file once, in constant memory. Returns what is wrong with each, or null. */
 export async function runChecks(
   checks: readonly FileCheck[],
-  { signal, onProgress }: RunOptions,
+  { signal, onProgress }: RunChecksOptions,
 ): Promise<(string | null)[]> {
   const total = checks.reduce((sum, { file }) => sum + file.size, 0);
   const results: (string | null)[] = [];

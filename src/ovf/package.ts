@@ -1,7 +1,13 @@
 // Reads a whole package, OVA or OVF with its files: its content and what is wrong with it.
 
 import { basename } from 'node:path';
-import { checkFindings, type FileCheck, type RunOptions, readCheck, runChecks } from './checks.ts';
+import {
+  checkFindings,
+  type FileCheck,
+  type RunChecksOptions,
+  readCheck,
+  runChecks,
+} from './checks.ts';
 import { type Envelope, readDescriptor } from './descriptor.ts';
 import { openDisks } from './disks.ts';
 import type { Finding } from './findings.ts';
@@ -13,7 +19,7 @@ import { checkEnds, resolveReferences } from './references.ts';
 import { type Signature, verifySignature } from './signature.ts';
 import { unpackCheck } from './unpack.ts';
 
-interface CheckOptions extends RunOptions {
+interface CheckOptions extends RunChecksOptions {
   /** Warns about newer virtual hardware and rarely supported devices: 13 for vmx-13. */
   readonly maxHardware?: number | undefined;
   /** Milliseconds; without it, a certificate never expires. */
