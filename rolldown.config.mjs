@@ -28,7 +28,6 @@ const program = defineConfig({
   output: {
     dir: 'dist',
     format: 'cjs',
-    cleanDir: true,
     minify: true,
     // import('node:tls') would start Node's loader of ES modules, and read every export of what it loads.
     dynamicImportInCjs: false,
