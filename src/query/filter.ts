@@ -39,10 +39,13 @@ export function parseFilter(text: string, now: number, where = `filter ${quoted(
 /** The value =x behind `name=` would be read as x behind `name==`. */
 const SIGN_AT_START = /^[=<>~]/;
 
+/** True also in `folder!= null`, although other texts may begin with a blank. */
+const isNull = (text: string) => text.trim() === 'null';
+
 /** Returns the filter for images whose field has this value, which may be the text `null`. */
 export function equals(field: Field, value: string | number): Filter {
   const sign = SIGN_AT_START.test(`${value}`) ? ',eq,' : '=';
-  const text = value === 'null' ? `${field},in,null` : `${field}${sign}${value}`;
+  const text = isNull(`${value}`) ? `${field},in,${value}` : `${field}${sign}${value}`;
   return { text, field, operator: 'eq', operands: [{ text: `${value}`, value }] };
 }
 
@@ -149,7 +152,8 @@ function parseOperand(typed: string, field: Field, operator: Operator, at: Parse
     throw filterError(`${problem} in ${where}`, advice);
   }
   if (TEXT_OPERATORS.includes(operator)) return { text, value: text };
-  if (text === 'null' && (operator === 'eq' || operator === 'ne')) return { text, value: null };
+  const canBeNull = operator === 'eq' || operator === 'ne';
+  if (canBeNull && isNull(text)) return { text: 'null', value: null };
   if (kind === 'time') {
     const span = parseTimeValue(text, now);
     if (span) return { text, value: text, span };

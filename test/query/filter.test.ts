@@ -40,7 +40,7 @@ describe('serviceFilter', () => {
   });
 });
 
-it.each(['a', '=a', '~a', '<a', ' a', 'null'])('filters for %j can be typed', (part) => {
+it.each(['a', '=a', '~a', '<a', ' a', 'null', ' null'])('filters for %j can be typed', (part) => {
   const [inner, whole] = [contains('name', part), equals('name', part)].map(({ text }) => {
     return filterPredicate(parseFilter(text, NOW));
   });
@@ -106,6 +106,7 @@ describe('parseFilter', () => {
     ['name=web,in,prod', 'name,eq,web,in,prod'],
     ['folder!=a', 'folder,ne,a'],
     ['folder!=null', 'folder,ne,null'],
+    ['folder!= null ', 'folder,ne,null'],
     ['folder=null', 'folder,eq,null'],
     ['name = a', 'name,eq,a'],
     ['name= a', 'name,eq, a'],
