@@ -35,6 +35,9 @@ const HIDDEN: readonly (readonly [label: string, ...patterns: string[]])[] = [
   ['k8s, universalk9', `(?![bhmprsuv])${LETTER}\\d{1,2}${LETTER}{1,2}`, `${LETTER}*k9`],
 ];
 
+/** 6.5g, of which the next one is 6.5h; 1.5G is a size. */
+const VERSION_LIKE_SIZE = /^\d+\.\d[gmt]$/;
+
 export function describeHiddenWords(): string {
   return HIDDEN.map(([label]) => label).join('; ');
 }
@@ -107,7 +110,7 @@ function makePatterns() {
 export function findVersionTokens(name: string): VersionToken[] {
   patterns ??= makePatterns();
   const masked = name.replace(patterns.masked, (word: string, hidden: string | undefined) => {
-    if (hidden !== undefined) return ' '.repeat(word.length);
+    if (hidden !== undefined && !VERSION_LIKE_SIZE.test(word)) return ' '.repeat(word.length);
     return isHash(word.toLowerCase()) ? MARK.repeat(word.length) : word;
   });
   let end = 0;

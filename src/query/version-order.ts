@@ -113,6 +113,12 @@ function isMuchLonger(older: Side, newer: Side): boolean {
   return older.kind === NUMBER && newer.part.length - older.part.length >= 2;
 }
 
+/** True for 1.5g, which rather is a version. */
+const mayBeSize = ({ version }: Side) => /^\d+,\d,[gmt]$/.test(`${version}`);
+
+/** False for 6.5f, whose letter shows that 6.5g is a version. */
+const hasNoOtherLetter = ({ version }: Side) => /^[\d,]*[gmt]?$/.test(`${version}`);
+
 const endsPlace = (side: Side) => side.partsAfter.length + side.versionsAfter.length === 0;
 
 /** True for 20240115, 202401, 2024-1-15 and 15-1-2024. */
@@ -184,6 +190,15 @@ export const ORDER_GUESSES: readonly Guess[] = [
     newer: 'web-64',
     because: 'they may be one version for two processors',
     applies: (older, newer) => `${older.version}` === '32' && `${newer.version}` === '64',
+  },
+  {
+    older: 'web-1.5g-2',
+    newer: 'web-2.5g-1',
+    because: '1.5g and 2.5g may be sizes',
+    applies: (older, newer) =>
+      newer.kind === NUMBER &&
+      [older, newer].some(mayBeSize) &&
+      [older, newer].every(hasNoOtherLetter),
   },
   {
     older: 'web-21H2',

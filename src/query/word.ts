@@ -19,12 +19,12 @@ export interface Word {
 /**
  * Parses one of three kinds of words:
  * - a number such as 8 or 8-1 matches a version that begins with it: 8.1, but not 18;
- * - a word with digits such as rocky9 matches Rocky-9-Base, but not rocky-19;
+ * - one with digits or separators, such as rocky9-base, matches Rocky-9_Base, but not rocky-19;
  * - any other word, or a git hash, matches what contains it.
  */
 export function parseWord(text: string): Word {
   if (/^\d[\d._ -]*$/.test(text)) return numberWord(text);
-  if (/\d/.test(text) && !isHash(text.toLowerCase())) return wordWithDigits(text);
+  if (/[\d._ -]/.test(text) && !isHash(text.toLowerCase())) return wordOfParts(text);
   const folded = foldCase(text);
   const matches = (name: string) => foldCase(name).includes(folded);
   return { text, matches, pieces: [text], positionIn: () => undefined };
@@ -44,7 +44,7 @@ function numberWord(text: string): Word {
   return { text, matches, pieces: piecesOf(text), positionIn };
 }
 
-function wordWithDigits(text: string): Word {
+function wordOfParts(text: string): Word {
   const pattern = wordPattern(foldCase(text), 'u');
   const matches = (name: string) => pattern.test(foldCase(name));
   const beginsWithNumber = /^v?[\d.]/i.test(text);
@@ -72,17 +72,22 @@ function piecesOf(text: string): string[] {
  *     8    [._ -]*(?<!\d)0*8(?!\d)
  *     .    [._ -]+
  *     1    (?<!\d)0*1(?!\d)
+ *
+ * At an end of the word, one separator is as good as several, and faster to find.
  */
 function wordPattern(word: string, flags: string): RegExp {
   const parts = word.match(/\d+|[._ -]+|[^\d._ -]+/gu) ?? [];
   const sources = parts.map((part, index) => {
     const [before = '', after = ''] = [parts[index - 1], parts[index + 1]];
-    if (/^[._ -]/.test(part)) return areLetterAndDigit(before, after) ? '[._ -]*' : '[._ -]+';
+    if (/^[._ -]/.test(part)) {
+      if (before === '' || after === '') return '[._ -]';
+      return areLetterAndDigit(before, after) ? '[._ -]*' : '[._ -]+';
+    }
     const gap = areLetterAndDigit(before, part) ? '[._ -]*' : '';
     if (DIGIT.test(part)) return `${gap}(?<!\\d)0*${withoutZeros(part)}(?!\\d)`;
     return gap + part.replace(/[$()*+?[\\\]^{|}]/g, '\\$&');
   });
-  const level = /(?:amd64|x86[_-]?64)$/.test(word) ? `(?!${LEVEL})` : '';
+  const level = /(?:amd64|x86[._ -]*64)$/.test(word) ? `(?!${LEVEL})` : '';
   return new RegExp(sources.join('') + level, flags);
 }
 
