@@ -1,10 +1,11 @@
 // Reads the manifest of a package: the digests that it lists.
 
+import { isUtf8 } from 'node:buffer';
 import { digestCheck, type FileCheck } from './checks.ts';
 import type { FindingList } from './findings.ts';
 import { isSafeName, stripDotSlash, UNSAFE_NAME } from './names.ts';
 import { type PackageFile, placeOf, readWhole } from './package-file.ts';
-import type { PackageSource } from './package-source.ts';
+import { type PackageSource, similarHint } from './package-source.ts';
 
 export interface Manifest {
   /** Of the first entry; others are a finding. */
@@ -27,8 +28,6 @@ type Algorithm = keyof typeof DIGITS;
 
 const MAX_LINE_LENGTH = 4096;
 const MAX_MANIFEST_BYTES = 2 * 1024 * 1024;
-/** A byte order mark, or NUL beside a character. */
-const UTF_16 = /^(?:\u00ff\u00fe|\u00fe\u00ff|\0.|.\0)/;
 
 /** Returns the bytes, or null if they are too many, not complete or not UTF-8. */
 export async function readManifest(
@@ -36,8 +35,9 @@ export async function readManifest(
   findings: FindingList,
 ): Promise<Buffer | null> {
   const bytes = await readWhole(file, findings, MAX_MANIFEST_BYTES, 'manifest-too-large');
-  if (bytes === null || !UTF_16.test(bytes.toString('latin1', 0, 2))) return bytes;
-  findings.add('manifest-syntax', file.name, 'encoded in UTF-16; save it as UTF-8');
+  // In UTF-16, characters have zeros beside them.
+  if (bytes === null || (isUtf8(bytes) && !bytes.includes(0))) return bytes;
+  findings.add('manifest-syntax', file.name, 'not encoded in UTF-8; save it as UTF-8');
   return null;
 }
 
@@ -45,8 +45,9 @@ export async function readManifest(
 export async function matchManifest(
   manifest: Manifest,
   files: readonly PackageFile[],
-  { find, findSimilar, findings }: PackageSource,
+  source: PackageSource,
 ): Promise<FileCheck[]> {
+  const { find, findings } = source;
   const expected = new Map<string, FileCheck>();
   for (const entry of manifest.entries) {
     const { name, algorithm, digest } = entry;
@@ -56,8 +57,7 @@ export async function matchManifest(
     }
     const file = await find(name);
     if (file === null) {
-      const how = await findSimilar(name);
-      const hint = how ? `; the package has this name ${how}` : '';
+      const hint = await similarHint(name, source);
       findings.add('digest-without-file', name, `listed in the manifest, but missing${hint}`);
       continue;
     }

@@ -40,21 +40,29 @@ export function isSafeName(name: string): boolean {
   return !name.split('/').includes('..');
 }
 
-/** Characters. Longer names are compared as they are: normalization takes quadratic time. */
-const MAX_SIMILAR_NAME = 255;
+/** Returns a name that another one only looks the same as, or null. */
+export type FindSimilar = (name: string) => string | null;
 
-export type SimilarName = (name: string) => string | null;
-
-/** Returns a function that says how a name differs from one of these that looks the same. */
-export function similarTo(names: Iterable<string>): SimilarName {
-  const look = (name: string) =>
-    name.length > MAX_SIMILAR_NAME ? name : name.normalize().toLowerCase();
+export function similarTo(names: Iterable<string>): FindSimilar {
+  const look = (name: string) => normalized(name).toLowerCase();
   const byLook = new Map([...names].map((name) => [look(name), name]));
   return (name) => {
-    const other = byLook.get(look(name));
-    if (other === undefined || other === name) return null;
-    return other.normalize() === name.normalize() ? 'in another Unicode form' : `as ${other}`;
+    const other = byLook.get(look(name)) ?? name;
+    return other === name ? null : other;
   };
+}
+
+/** Returns a name, and says so if it cannot be told from the other one. */
+export function unlike(name: string, other: string): string {
+  const looksTheSame = name !== other && normalized(name) === normalized(other);
+  return looksTheSame ? `${name}, in another Unicode form` : name;
+}
+
+/** Characters. Longer names are compared as they are: normalization takes quadratic time. */
+const MAX_NORMALIZED = 255;
+
+function normalized(name: string): string {
+  return name.length > MAX_NORMALIZED ? name : name.normalize();
 }
 
 export function stripDotSlash(name: string): string {

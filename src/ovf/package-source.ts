@@ -5,7 +5,7 @@ import { access, readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, posix, relative, sep } from 'node:path';
 import { mayBeXml } from '../xml.ts';
 import { FindingList } from './findings.ts';
-import { type SimilarName, similarTo } from './names.ts';
+import { type FindSimilar, similarTo, unlike } from './names.ts';
 import { type PackageFile, readRegion, withWindow } from './package-file.ts';
 import { BLOCK, parseTarHeader, readArchive } from './tar.ts';
 
@@ -22,7 +22,7 @@ export interface PackageSource {
   readonly members: readonly PackageFile[];
   /** Returns the file with a safe name, or null if it is missing or unreadable. */
   find(name: string): Promise<PackageFile | null>;
-  /** Returns how a file has this name, if it only looks the same: `in another Unicode form`. */
+  /** Returns the name of a file that only looks the same, or null. */
   findSimilar(name: string): Promise<string | null>;
   /** Returns the descriptor's companion with another extension, such as `.mf`. */
   findSibling(extension: string): Promise<PackageFile | null>;
@@ -73,7 +73,7 @@ function folderSource(path: string, size: number, findings: FindingList): Packag
     }
   };
   /** By folder. */
-  const listed = new Map<string, SimilarName>();
+  const listed = new Map<string, FindSimilar>();
   const findSimilar = async (other: string) => {
     const normal = posix.join(other);
     const parent = posix.dirname(normal);
@@ -83,10 +83,12 @@ function folderSource(path: string, size: number, findings: FindingList): Packag
   };
   const findSibling = async (extension: string) => {
     const own = withoutExtension(name) + extension;
-    const lower = await find(own);
-    const upper = lower ? null : await find(withoutExtension(name) + extension.toUpperCase());
-    if (upper) findings.add('manifest-name', upper.name, `should be named ${own}`);
-    return lower ?? upper;
+    const file = await find(own);
+    const similar = file ? null : await findSimilar(own);
+    const other = similar === null ? null : await find(similar);
+    if (other)
+      findings.add('manifest-name', other.name, `should be named ${unlike(own, other.name)}`);
+    return file ?? other;
   };
   const finders = { find, findSimilar, findSibling };
   return { kind: 'ovf', findings, descriptor, folder: '', members: [descriptor], ...finders };
@@ -125,7 +127,8 @@ function archiveSource(
   for (const other of others) {
     findings.add('several-descriptors', other.name, `the package already has ${descriptor?.name}`);
   }
-  const similar = similarTo(byName.keys());
+  const inFolder = members.filter(({ name }) => name.startsWith(folder));
+  const similar = similarTo(inFolder.map(({ name }) => name.slice(folder.length)));
   return {
     kind: 'ova',
     findings,
@@ -133,16 +136,23 @@ function archiveSource(
     folder,
     members,
     find: async (name) => byName.get(`${folder}${name}`) ?? null,
-    findSimilar: async (name) => similar(`${folder}${name}`),
+    findSimilar: async (name) => similar(name),
     findSibling: async (extension) => {
       if (descriptor === null) return null;
       const name = withoutExtension(descriptor.name) + extension;
       const [other = null] = withExtension(members, extension);
       const own = byName.get(name);
-      if (!own && other) findings.add('manifest-name', other.name, `should be named ${name}`);
-      return own ?? other;
+      if (own || !other) return own ?? other;
+      findings.add('manifest-name', other.name, `should be named ${unlike(name, other.name)}`);
+      return other;
     },
   };
+}
+
+/** Returns what to add to the finding of a missing file, such as `; the package has … as A.vmdk`. */
+export async function similarHint(name: string, { findSimilar }: PackageSource): Promise<string> {
+  const similar = await findSimilar(name);
+  return similar === null ? '' : `; the package has this name as ${unlike(similar, name)}`;
 }
 
 function withExtension(members: readonly PackageFile[], extension: string): PackageFile[] {

@@ -6,7 +6,7 @@ import type { FileReference } from './descriptor.ts';
 import type { FindingCode, FindingList } from './findings.ts';
 import { candidateNames, flawOf } from './names.ts';
 import { hasGzipMagic, type PackageFile, placeOf } from './package-file.ts';
-import type { PackageSource } from './package-source.ts';
+import { type PackageSource, similarHint } from './package-source.ts';
 
 export interface FilesOfReference {
   readonly reference: FileReference;
@@ -74,9 +74,8 @@ async function checkWhole(
     checkSize(file, size, source);
     return [file];
   }
-  const [how] = (await Promise.all(candidateNames(href).map(source.findSimilar))).filter(Boolean);
-  const hint = how ? `; the package has this name ${how}` : '';
-  source.findings.add('missing-file', href, `missing or unreadable${hint}`);
+  const hints = await Promise.all(candidateNames(href).map((name) => similarHint(name, source)));
+  source.findings.add('missing-file', href, `missing or unreadable${hints.find(Boolean) ?? ''}`);
   return [];
 }
 

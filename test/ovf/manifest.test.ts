@@ -92,6 +92,7 @@ describe('the manifest of a package', () => {
     ['is empty', ['not-in-manifest?', 'not-in-manifest?'], ''],
     ['is in UTF-16', ['manifest-syntax'], `\ufeff${digests}`, 'utf16le'],
     ['is in UTF-16 without a mark', ['manifest-syntax'], digests, 'utf16le'],
+    ['is in Latin-1', ['manifest-syntax'], `${digests}SHA1(\u00e9.txt)= ${SHA1}`, 'latin1'],
     ['has over 2 MiB', ['manifest-too-large'], ' '.repeat(2 * 1024 * 1024 + 1)],
   ])('that %s has the findings %j', async (_, expected, text, encoding) => {
     const members = [descriptor, member('vm.mf', Buffer.from(text, encoding)), disk];
@@ -122,16 +123,27 @@ it.each([
   expect(found?.message).toBe(`listed in the manifest, but ${why}`);
 });
 
-it('a manifest beside a descriptor may be in upper case, with a warning, and list more', async () => {
-  const [descriptor, , disk] = sample();
-  const more = member('read.me', 'x');
-  const manifest = member('vm.MF', manifestOf([descriptor, disk, more]));
-  const summary = await readFolder([descriptor, manifest, disk, more]);
-  expect(codes(summary)).toEqual(['manifest-name?']);
-  const files = summary.files.map(({ name, role }) => `${name}: ${role}`);
-  const others = ['vm.MF: manifest', 'vm-disk1.vmdk: referenced', 'read.me: other'];
-  expect(files).toEqual(['vm.ovf: descriptor', ...others]);
-});
+it.each([
+  ['vm.ovf', 'vm.MF', 'should be named vm.mf'],
+  ['vm.ovf', 'VM.mf', 'should be named vm.mf'],
+  ['\u00e9.ovf', 'e\u0301.mf', 'should be named \u00e9.mf, in another Unicode form'],
+])(
+  'the manifest of %s may be named %s, with a warning, and list more',
+  async (own, name, message) => {
+    const [{ content }, , disk] = sample();
+    const descriptor = member(own, content);
+    const more = member('read.me', 'x');
+    const manifest = member(name, manifestOf([descriptor, disk, more]));
+    const members = [descriptor, manifest, disk, more];
+    const found = { code: 'manifest-name', place: name, message };
+    expect((await readMembers(members)).findings).toContainEqual({ ...found, severity: 'warning' });
+    const summary = await readFolder(members);
+    expect(summary.findings).toMatchObject([found]);
+    const files = summary.files.map((file) => `${file.name}: ${file.role}`);
+    const others = [`${name}: manifest`, 'vm-disk1.vmdk: referenced', 'read.me: other'];
+    expect(files).toEqual([`${own}: descriptor`, ...others]);
+  },
+);
 
 describe('the order of members', () => {
   const files = ['1', '2'].map((name) => `<File ovf:id="${name}" ovf:href="${name}"/>`).join('');
