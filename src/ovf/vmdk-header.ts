@@ -70,11 +70,9 @@ export function repeatsHeader(footer: Buffer, head: Buffer): boolean {
 /** The parentCID of a disk without a parent. */
 export const NO_DISK = 0xffff_ffff;
 
-/**
- * Parses the hex digits after the first occurrence of CID or parentCID and its `=`, as QEMU does,
- * which refuses a disk without them; at most NO_DISK. CID so also finds a parentCID in front of it.
- */
+/** Parses the hex digits after `CID=` or `parentCID=`, without which QEMU refuses a disk; at most NO_DISK. */
 export function identifierOf(text: string | null, name: 'CID' | 'parentCID'): number | null {
-  const digits = /^=\s*(?:0x)?([0-9a-f]+)/i.exec(text?.split(name, 2)[1] ?? '')?.[1];
+  const line = new RegExp(`^[ \\t]*${name}=[ \\t]*(?:0x)?([\\da-fA-F]+)`, 'm');
+  const digits = line.exec(text ?? '')?.[1];
   return digits === undefined ? null : Math.min(Number.parseInt(digits, 16), NO_DISK);
 }

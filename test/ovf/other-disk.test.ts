@@ -98,12 +98,14 @@ describe('a disk', () => {
   });
 
   const base = identified('CID=5e6f7081\nparentCID=ffffffff');
+  const turned = identified('parentCID=ffffffff\nCID=5e6f7081');
   const zeros = identified('CID=1\nparentCID=0');
   const other = identified('CID=5e6f7082\nparentCID=ffffffff');
   const REF = 'ovf:parentRef="b"';
   it.each<[string, RegExp | null, Buffer, Buffer | null, string]>([
     ['with its parent', null, delta, base, REF],
     ['with its parent in a hint', null, hinted, base, REF],
+    ['with its parent, whose parentCID is first', null, delta, turned, REF],
     ['with another parent and zeros', /the CID of its parent b is 5e6f7081$/, zeros, base, REF],
     ['with another parent', /the CID of its parent b is 5e6f7082$/, delta, other, REF],
     [
