@@ -130,7 +130,11 @@ function checkMember(name: string, type: string, findings: FindingList): boolean
   } else if (type === HARD_LINK || type === SYMBOLIC_LINK) {
     findings.add('link-member', name, 'a link, not a regular file');
   } else if (type === SPARSE) {
-    findings.add('special-member', name, 'sparse; pack it with tar, but without -S (--sparse)');
+    findings.add(
+      'special-member',
+      name,
+      'sparse; pack it without -S (bsdtar: with --no-read-sparse)',
+    );
   } else if (type !== REGULAR && type !== CONTIGUOUS) {
     findings.add('special-member', name, `type ${type}, not a regular file`);
   } else {
@@ -245,7 +249,7 @@ function parseExtension(type: string, content: Buffer): TarExtension | null {
     const record = content.toString('utf8', position + length.length + 1, end);
     const [, key, value] = /^([^=]*)=(.*)\n$/s.exec(record) ?? [];
     if (end > content.length || key === undefined || value === undefined) return null;
-    if (key === 'path') found.name = value;
+    if (key === 'path' || key === 'GNU.sparse.name') found.name = value;
     if (key.startsWith('GNU.sparse.')) found.type = SPARSE;
     if (key === 'size') {
       if (!/^\d{1,16}$/.test(value) || !Number.isSafeInteger(Number(value))) return null;
