@@ -39,7 +39,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   commands:
     'api catalogue cli config context.ts errors.ts facts.ts files io.ts json.ts mcp output ovf query secrets session choices.ts spelling.ts upload words.ts',
   library:
-    'api catalogue config errors.ts facts.ts http io.ts query session choices.ts spelling.ts words.ts',
+    'api catalogue config errors.ts facts.ts http io.ts output query session choices.ts spelling.ts words.ts',
   catalogue: 'api errors.ts query',
   config: 'errors.ts facts.ts files http io.ts json.ts query choices.ts spelling.ts words.ts',
   secrets: 'abort.ts config errors.ts facts.ts files io.ts json.ts words.ts',

@@ -8,9 +8,10 @@ import type { Image } from '../api/types.ts';
 import { serviceCatalogue } from '../catalogue/catalogue.ts';
 import { certificateFlaw, plainText, userName, withoutLineEnd } from '../config/values.ts';
 import { ImgctlError } from '../errors.ts';
-import { parseProxy } from '../http/proxy-route.ts';
+import { parseProxy, proxySecrets } from '../http/proxy-route.ts';
 import { baseUrlText, isLoopback, parseBaseUrl, refusePlainHttp } from '../http/url.ts';
 import { type Clock, systemClock } from '../io.ts';
+import { Redaction } from '../output/redaction.ts';
 import { parseQuery } from '../query/query.ts';
 import { Tally } from '../query/tally.ts';
 import { isInForce, type RememberedLimit } from '../session/cached-token.ts';
@@ -56,6 +57,7 @@ export function createClient(options: ClientOptions) {
   if (options.allowHttp !== true) refusePlainHttp(baseUrl);
   // systemClock changes the listener limit of its signal, so it gets one that is not the caller's.
   const clock = systemClock(AbortSignal.any(signal ? [signal] : []));
+  const redaction = new Redaction();
   // What they throw must not hide the outcome of a request.
   const warn = onWarning && ignoringErrors(onWarning, () => {});
   let hasFailed = false;
@@ -65,7 +67,18 @@ export function createClient(options: ClientOptions) {
       if (!hasFailed) warn?.(`onTrace failed: ${error instanceof Error ? error.message : error}`);
       hasFailed = true;
     });
-  const client = openClient({ ...options, onTrace: trace }, baseUrl, clock);
+  const client = openClient({ ...options, onTrace: trace }, baseUrl, clock, redaction);
+  /** A service or a proxy may repeat a secret in its message. */
+  const masked = (error: unknown) =>
+    error instanceof ImgctlError ? error.with({ message: redaction.apply(error.message) }) : error;
+  /** Sends the requests of one call, which is a run of its own. */
+  const run = async <Result>(call: (service: Client) => Promise<Result>): Promise<Result> => {
+    try {
+      return await call(client.startRun());
+    } catch (error) {
+      throw masked(error);
+    }
+  };
   /** Returns the query, what observes it, and a function that prints the warnings of that. */
   const observed = (query: ImageQuery) => {
     checkOptions(query, 'query', QUERY);
@@ -80,7 +93,6 @@ export function createClient(options: ClientOptions) {
     };
     return { parsed, tally, warnOfZones };
   };
-  // Each call is a run of its own.
   return {
     /** Yields every matching public image as pages arrive, or throws incomplete-list. */
     async *images(query: ImageQuery = {}): AsyncGenerator<Image, void, void> {
@@ -88,16 +100,20 @@ export function createClient(options: ClientOptions) {
       const watch = (images: readonly object[]) => tally.see(images as Image[]);
       const catalogue = serviceCatalogue(client.startRun(), baseUrlText(baseUrl));
       const pages = catalogue.images(parsed, { limit: query.limit, streams: true, watch });
-      for await (const images of pages) yield* images as Image[];
+      try {
+        for await (const images of pages) yield* images as Image[];
+      } catch (error) {
+        throw masked(error);
+      }
       warnOfZones();
     },
     async getImage(id: number) {
       checkOptions({ id }, 'image', IMAGE, ['id']);
-      return (await client.startRun().getImage(id)) as Image;
+      return (await run((service) => service.getImage(id))) as Image;
     },
     async myImages(query: ImageQuery = {}) {
       const { parsed, tally, warnOfZones } = observed(query);
-      const { images } = await client.startRun().listUserImages();
+      const { images } = await run((service) => service.listUserImages());
       tally.see(images);
       const matching = images.filter((image) => parsed.matches(image));
       const found = parsed.sorts.length > 0 ? parsed.sort(matching) : matching;
@@ -108,15 +124,16 @@ export function createClient(options: ClientOptions) {
      * Submits an image sync once. It may have been submitted if this throws outcome-unknown,
      * server-error or bad-answer.
      */
-    submitSync: async () => client.startRun().submitSync(),
+    submitSync: () => run((service) => service.submitSync()),
     async getSyncRequest(id: SyncId, signal?: AbortSignal) {
       checkOptions({ id, signal }, 'sync request', SYNC_REQUEST, ['id']);
-      return client.startRun().getSyncRequest(id, signal);
+      return run((service) => service.getSyncRequest(id, signal));
     },
     /** Sends any request with the token; returns a response of every status but 401 and 429. */
     async send(request: RequestOptions) {
       checkOptions(request, 'request', REQUEST, ['method', 'path']);
-      return client.startRun().send(request);
+      const method = request.method.toUpperCase();
+      return run((service) => service.send({ ...request, method }));
     },
     close: (): Promise<void> => client.close(),
   };
@@ -138,8 +155,15 @@ const NO_MUTEX: HeldMutex = {
   release: async () => {},
 };
 
-function openClient(options: ClientOptions, baseUrl: URL, clock: Clock): Client {
-  const { token, username, password, authScheme = 'bearer', ca, proxy, onTrace } = options;
+function openClient(
+  options: ClientOptions,
+  baseUrl: URL,
+  clock: Clock,
+  redaction: Redaction,
+): Client {
+  const { token, username, password, authScheme = 'bearer', ca, onTrace } = options;
+  const proxy = options.proxy ? parseProxy(options.proxy, 'the option proxy') : undefined;
+  if (proxy) for (const secret of proxySecrets(proxy)) redaction.add(secret);
   let limit: RememberedLimit | undefined;
   /** Tokens holds the newest token itself. */
   const store: TokenStore = {
@@ -160,7 +184,6 @@ function openClient(options: ClientOptions, baseUrl: URL, clock: Clock): Client 
       throw new ImgctlError('usage', 'the password function returned no password');
     },
   };
-  const isDirect = !proxy || isLoopback(baseUrl.hostname);
   const client: Client = createServiceClient({
     ...clock,
     baseUrl,
@@ -184,8 +207,9 @@ function openClient(options: ClientOptions, baseUrl: URL, clock: Clock): Client 
     authScheme,
     maxBytes: MAX_BYTES,
     ca,
-    proxy: isDirect ? undefined : parseProxy(proxy, 'the option proxy'),
-    onEvent: onTrace && ((event) => onTrace(describeEvent(event))),
+    proxy: isLoopback(baseUrl.hostname) ? undefined : proxy,
+    onSecret: (secret) => redaction.add(secret, username),
+    onEvent: onTrace && ((event) => onTrace(redaction.apply(describeEvent(event)))),
   });
   return client;
 }

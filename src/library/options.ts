@@ -1,6 +1,7 @@
 // What a program passes, as types, and checks: an option that is misspelled must not be ignored.
 
 import type * as api from '../api/auth.ts';
+import { isSyncId } from '../api/sync-requests.ts';
 import { ImgctlError } from '../errors.ts';
 import { nearest } from '../spelling.ts';
 import { quoted } from '../words.ts';
@@ -44,7 +45,7 @@ export interface ImageQuery {
 }
 
 /** A request that `send` sends. */
-export type RequestOptions = Omit<api.ServiceRequest, 'asReceived' | 'retries'>;
+export type RequestOptions = Pick<api.ServiceRequest, 'method' | 'path' | 'signal'>;
 
 /** What an option must be, in words, and whether a value is. */
 type Kind = readonly [meaning: string, isValid: (value: unknown) => boolean];
@@ -93,8 +94,6 @@ export const REQUEST = {
   method: ['a string, and not CONNECT or TRACE', isMethod],
   path: TEXT,
   signal: SIGNAL,
-  anyStatus: ['a boolean', (value) => typeof value === 'boolean'],
-  ifUncertain: FUNCTION,
 } satisfies Record<keyof RequestOptions, Kind>;
 
 const isDigits = (value: unknown) => isText(value) && /^\d+$/.test(`${value}`);
@@ -107,8 +106,8 @@ export const IMAGE: Kinds = {
 };
 export const SYNC_REQUEST: Kinds = {
   id: [
-    'a number or a string',
-    (value) => Number.isFinite(value) || (isText(value) && value !== ''),
+    "a number, or a string such as '17'",
+    (value) => (typeof value === 'string' ? isSyncId(value) : Number.isFinite(value)),
   ],
   signal: SIGNAL,
 };

@@ -1,5 +1,6 @@
 // Tests the library's client against the emulator and scripted servers.
 
+import type { IncomingHttpHeaders } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { advice } from '../../src/facts.ts';
 import {
@@ -25,6 +26,12 @@ import {
 const DEMO = { username: 'demo', password: 'demo' };
 const TOKEN = { token: 'T1' };
 const FIRST_IMAGE = { json: testImages(1)[0] };
+
+/** Repeats the credentials of a request, as they are and decoded. */
+function echo(status: number, { authorization = '' }: IncomingHttpHeaders): ScriptedResponse {
+  const decoded = Buffer.from(`${authorization.split(' ')[1]}`, 'base64').toString();
+  return { status, json: { message: `refused ${authorization} ${decoded}` } };
+}
 
 /** Closes the client after the test. It does not retry, as its waits are real. */
 function client(options: ClientOptions): ImageClient {
@@ -102,7 +109,7 @@ it('library methods send their request and return its result', async () => {
   expect((await myImages(query)).map(({ id }) => id)).toEqual([4, 3]);
   const { id } = await submitSync();
   expect(await getSyncRequest(id ?? '')).toMatchObject({ state: 'succeeded', added: 1 });
-  const { status, body } = await send({ method: 'GET', path: '/v2' });
+  const { status, body } = await send({ method: 'get', path: '/v2' });
   expect({ status, body: body.toString() }).toEqual({ status: 418, body: 'tea' });
   const error = await getImage(8).catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(ImgctlError);
@@ -141,6 +148,29 @@ describe('library token', () => {
       expect(requests).toEqual([]);
     },
   );
+
+  it.each<[string, Parameters<typeof scriptedServer>[0]]>([
+    ['a refused password', ({ headers }) => echo(401, headers)],
+    [
+      'an error of the service',
+      ({ method, headers }) =>
+        method === 'POST' ? tokenResponse('T-of-alice') : echo(500, headers),
+    ],
+  ])('and its password are in no message or trace of %s that repeats them', async (_, script) => {
+    const { baseUrl } = await scriptedServer(script);
+    const shown: string[] = [];
+    const onTrace = shown.push.bind(shown);
+    const user = client({ baseUrl, username: 'alice', password: 'hunter2/x', onTrace });
+    for (const call of [() => list(user), user.myImages, user.submitSync, () => user.getImage(1)]) {
+      const { message, stack } = await call().then(
+        () => Error(),
+        (error: Error) => error,
+      );
+      shown.push(message, `${stack}`);
+    }
+    expect(shown.join()).toMatch(/refused \w+ \*{3}/);
+    expect(shown.join()).not.toMatch(/hunter2|T-of-alice|YWxpY2U6/);
+  });
 
   it('is requested with a new result of the password function each time', async () => {
     const { baseUrl, expireTokens } = await emulator();
@@ -260,7 +290,12 @@ describe('library options', () => {
       { ...HTTPS, username: 'a:b', password: 'x' },
       'invalid username: a:…',
     ],
-    ['a SOCKS proxy', { ...HTTPS, ...TOKEN, proxy: 'socks5://b.example' }, 'is a SOCKS proxy'],
+    // Also for a service on this machine, which is reached without it.
+    [
+      'a SOCKS proxy',
+      { baseUrl: 'http://localhost', ...TOKEN, proxy: 'socks5://b.example' },
+      'is a SOCKS proxy',
+    ],
     ['an option of another type', { ...HTTPS, ...TOKENS }, /^token must be a string$/],
   ])('make createClient throw for %s', (_, options, message) => {
     expect(() => createClient(options)).toThrow(ImgctlError);
@@ -311,7 +346,11 @@ describe('library options', () => {
       (user, id) => user.getImage(id),
       [undefined, null, {}, 'x', 1.5, -1, 2 ** 60],
     ],
-    ['id must be a number or a string', (user, id) => user.getSyncRequest(id), [undefined, {}, '']],
+    [
+      'id must be a number, or a string such as',
+      (user, id) => user.getSyncRequest(id),
+      [undefined, {}, NaN, '', '..', 'a/b'],
+    ],
     ['signal must be an AbortSignal', (user, until) => user.getSyncRequest(1, until), [5]],
     ['the request must be an object', (user, request) => user.send(request), [undefined, null, 5]],
     [
