@@ -195,7 +195,6 @@ function openTunnel(socket: Socket, proxy: HttpProxy, target: string): Promise<v
       reject(proxyRefusal(proxy, target, { status, headers: response.headers }, { sent: false }));
     });
     request.once('error', (cause) => reject(proxyFailure(proxy, cause, { sent: false })));
-    request.once('close', () => reject(proxyFailure(proxy, closedError(), { sent: false })));
     request.end();
   });
 }

@@ -30,6 +30,11 @@ async function fleetUser(start = freshRedis) {
   return { ...user, redis, here: on({}), there, login: () => on(PASSWORD)('login'), doctor };
 }
 
+/** An open connection would keep the process from ending. */
+function expectClosed({ cli }: Awaited<ReturnType<typeof freshRedis>>) {
+  return vi.waitFor(() => expect(cli('client', 'list')).not.toContain('user=imgctl'));
+}
+
 describe('logout --all with a token store', () => {
   const accountOf = (store: string) => ({
     'base-url': 'https://images.example.com',
@@ -92,6 +97,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     expect((await there('whoami')).exitCode).toBe(4);
     expect(redis.cli('exists', refused)).toBe('0');
     await expectSteps(here, ['logout --all']);
+    await expectClosed(redis);
   });
 
   it('takes the token of a login that no file can take, unless it is down', async () => {
@@ -139,7 +145,12 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
       throw Object.assign(new Error(), { code: 'EBUSY' });
     });
     onTestFinished(() => remove.mockRestore());
-    expect(await here('logout --all')).toMatchObject(failed(2, /cannot remove .*: resource busy/));
+    expect(await here('logout --all')).toMatchObject(
+      failed(
+        2,
+        /^.*deleted the token in .*\nimgctl: cannot remove .*: resource busy.*\nhint: .*\n$/,
+      ),
+    );
     expect(redis.cli('keys', '*token')).toBe('');
   });
 
@@ -161,6 +172,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     );
     redis.cli('config', 'set', 'maxmemory', '1');
     expect(await doctor()).toContain(': OOM');
+    await expectClosed(redis);
   });
 });
 

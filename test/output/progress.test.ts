@@ -101,18 +101,26 @@ describe('progress on a terminal', () => {
     expect(sink.written.slice(length)).toBe('warning\n');
   });
 
-  it('erases the line before other writes and draws it again after them', async () => {
+  it('erases the line before other writes and draws it again after them, until it stops', async () => {
     const { sink, console, progress } = start();
+    expect(progress.stalled('too early')).toBe(false);
     progress.update('page 1');
-    await pass(100);
-    expect(await progress.whilePaused(() => sink.write('warning\n').then(() => 5))).toBe(5);
+    expect(await progress.whilePaused(() => pass(100).then(() => sink.written))).toBe('');
+    expect(sink.text).toBe('⠋ page 1');
     await console.print('row\n');
-    expect(sink.text).toBe('warning\nrow\n⠋ page 1');
+    expect(sink.text).toBe('row\n⠋ page 1');
     await progress.stop();
-    expect(sink.text).toBe('warning\nrow\n');
+    await console.print('end\n');
+    expect(sink.text).toBe('row\nend\n');
     await expect(progress.whilePaused(() => Promise.reject(new Error('gone')))).rejects.toThrow(
       'gone',
     );
+    const brief = start();
+    brief.progress.update('page 1');
+    vi.advanceTimersByTime(100);
+    await brief.progress.stop();
+    await pass(100);
+    expect(brief.sink.written).toBe('');
   });
 });
 
@@ -138,13 +146,15 @@ it('progress without a terminal writes a line per change of text, and one each 3
 it('progress without a terminal says once what it waits for, until the next update', async () => {
   const { sink, progress } = start({ terminal: PIPE, lines: true });
   expect(progress.stalled('too early')).toBe(false);
-  progress.update('', (waiting = 'working') => waiting);
-  progress.stalled('waiting');
+  const describe = (waiting = 'working') => waiting;
+  expect([progress.update('', describe), progress.update('', describe)]).toEqual([true, true]);
+  expect(progress.stalled('waiting')).toBe(true);
   vi.advanceTimersByTime(60_000);
   progress.stalled('outdated');
-  progress.update('next');
+  expect(progress.update('next')).toBe(true);
   vi.advanceTimersByTime(30_000);
   await progress.stop();
+  expect([progress.update('late'), progress.stalled('late')]).toEqual([false, false]);
   expect(sink.written).toBe('waiting\nworking\nnext\nnext\n');
 });
 

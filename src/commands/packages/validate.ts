@@ -108,19 +108,15 @@ async function* checkEach(
   const check = (file: string, resolved: string) =>
     checkFile(context, file, resolved, layout, maxHardware);
   let valid = 0;
-  try {
-    for await (const { rows, error } of batch.each(check)) {
-      if (error === undefined) valid += 1;
-      try {
-        yield rows;
-      } catch (thrown) {
-        // Once a package is invalid, the others are checked even without a reader.
-        const hasInvalid = error !== undefined || batch.hasFailed;
-        if (!hasInvalid || !(thrown instanceof BrokenPipeError)) throw thrown;
-      }
+  for await (const { rows, error } of batch.each(check)) {
+    if (error === undefined) valid += 1;
+    try {
+      yield rows;
+    } catch (thrown) {
+      // Once a package is invalid, the others are checked even without a reader.
+      const hasInvalid = error !== undefined || batch.hasFailed;
+      if (!hasInvalid || !(thrown instanceof BrokenPipeError)) throw thrown;
     }
-  } finally {
-    await context.tell({ kind: 'end' });
   }
   return { error: batch.error({ valid }) };
 }
