@@ -67,7 +67,7 @@ async function loggedIn({ folder, fill }: Disk, emulator?: Emulator) {
 describe.each(DISKS)('on $title', (disk) => {
   const { prelude, skipped } = disk;
 
-  it.skipIf(skipped)('login fails, and the old token stays in use', async () => {
+  it.skipIf(skipped)('login fails, doctor warns, and the old token stays in use', async () => {
     const { env, withoutPassword, home, before } = await loggedIn(disk);
     const login = await runProgram(['login'], { env, prelude });
     expect(login).toEqual(
@@ -75,6 +75,10 @@ describe.each(DISKS)('on $title', (disk) => {
         1,
         /^imgctl: cannot store the access token \((no space left on device|file too large)\)\n/,
       ),
+    );
+    const doctor = await runProgram(['doctor', '--json'], { env, prelude });
+    expect(doctor.stdout).toMatch(
+      /"cannot write to \S+: (no space left on device|file too large)"/,
     );
     expect(contentOf(home)).toEqual(before);
     const listed = await runProgram(LIST, { env: withoutPassword, prelude });

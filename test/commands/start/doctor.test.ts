@@ -410,7 +410,7 @@ unixOnlySuite('modes are Unix')('doctor checks files', () => {
     expect(stderr).toMatch(/"warning":.*cannot read .*: not valid JSON at/);
     expect([stderr.includes('canary'), exitCode]).toEqual([false, 4]);
     const [found] = (await at(0, { IMGCTL_CONFIG_DIR: path.join(token, 'x') })).of('files');
-    expect(found).toMatch(/^warning: cannot write to .*: not a directory -> set IMGCTL_CONFIG_DIR/);
+    expect(found).toMatch(/^warning: cannot write to .*: not a directory -> check disk space/);
     const home = { HOME: temporaryDirectory(), XDG_STATE_HOME: path.join(token, 'y') };
     const [state] = (await at(0, { ...home, IMGCTL_CONFIG_DIR: undefined })).of('files');
     expect(state).toMatch(/^warning: cannot write to .*: not a directory -> /);
@@ -419,7 +419,7 @@ unixOnlySuite('modes are Unix')('doctor checks files', () => {
     fs.writeFileSync(folder, '', { mode: 0o600 });
     const [tokens] = (await at(0)).of('files');
     expect(tokens).toMatch(
-      /^warning: cannot write to .*tokens: not a directory -> set IMGCTL_CONFIG_DIR/,
+      /^warning: cannot write to .*tokens: not a directory -> check disk space/,
     );
   });
 });

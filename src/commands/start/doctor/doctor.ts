@@ -3,6 +3,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { version } from '../../../../package.json';
+import { MAX_TOKEN_LENGTH } from '../../../api/token-request.ts';
 import { terms } from '../../../cli/command-types.ts';
 import { command, option, type Parsed, SERVICE_CODES } from '../../../cli/declare.ts';
 import { readCertificates } from '../../../config/addresses.ts';
@@ -26,6 +27,7 @@ import {
   tryOr,
 } from '../../../errors.ts';
 import { type Facts, hint, imgctl } from '../../../facts.ts';
+import { writeJsonFile } from '../../../files/atomic-file.ts';
 import { expandHome } from '../../../files/paths.ts';
 import { column, namesOf } from '../../../output/columns.ts';
 import { MIN_TABLE_WIDTH } from '../../../output/terminal.ts';
@@ -171,9 +173,7 @@ function described(context: Context, result: CheckResult): Omit<CheckRow, 'check
   return { state: 'failed', finding: message, hint: hintOf(facts), code };
 }
 
-const SET_CONFIG_DIR = 'set IMGCTL_CONFIG_DIR to a writable directory';
-
-function fileResults({ context }: Diagnosis): CheckResult[] {
+async function fileResults({ context }: Diagnosis): Promise<CheckResult[]> {
   const { io } = context;
   const { config, state } = findPaths(io);
   if (config === undefined) {
@@ -197,10 +197,14 @@ function fileResults({ context }: Diagnosis): CheckResult[] {
     warnOfMode(file, 0o004, 'o-r', 'readable by every user');
   const folders = [config, tokens, state ?? config].map(nearestExisting);
   for (const folder of new Set(folders)) {
+    // Permissions do not tell that a disk is full.
+    const trial = path.join(folder, 'doctor.test');
     try {
-      fs.accessSync(`${folder}/.`, fs.constants.W_OK | fs.constants.X_OK);
+      await writeJsonFile(trial, { token: 'x'.repeat(MAX_TOKEN_LENGTH) });
+      fs.rmSync(trial, { force: true });
     } catch (error) {
-      results.push(warning(`cannot write to ${folder}: ${errorReason(error)}`, SET_CONFIG_DIR));
+      const finding = `cannot write to ${folder}: ${errorReason(error)}`;
+      results.push(warning(finding, { kind: 'not-writable' }));
     }
   }
   if (results.length > 0) return results;
