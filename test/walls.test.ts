@@ -90,7 +90,7 @@ const OF_STORED_TIMES = [
   'commands/start/whoami.ts',
   'session/redis-account.ts',
   'session/cached-token.ts',
-  'session/request-limit.ts',
+  'session/token-requests.ts',
   'session/tokens.ts',
   'upload/dav-folder.ts',
   'upload/folder.ts',

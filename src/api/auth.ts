@@ -35,15 +35,15 @@ export interface TokenSource {
    */
   current(): Promise<string | undefined>;
   /**
-   * Returns another token for one that the service refused, or undefined if there is none.
+   * Returns another token for one that the service rejected, or undefined if there is none.
    * Several requests may call it at once with the same token.
    * @param wasAccepted the service had accepted that token before
    */
   renew(token: string, wasAccepted: boolean): Promise<string | undefined>;
   /** True if the token is so new, in any process, that a node of the service may not know it. */
   isNew(token: string): boolean;
-  /** Of the error if a token was refused for good. */
-  readonly factsIfRefused: Facts;
+  /** Of the error if a token was rejected for good. */
+  readonly factsIfRejected: Facts;
 }
 
 export interface ServiceRequest {
@@ -175,7 +175,7 @@ export class Sender {
     // service may call a bad token a wrong password.
     const refusal = isPage(response)
       ? error
-      : error.with({ code: 'token-refused', facts: tokens.factsIfRefused });
+      : error.with({ code: 'token-refused', facts: tokens.factsIfRejected });
     if (token === undefined) throw refusal;
     const renewed = await untilAborted(tokens.renew(token, wasAccepted), signal);
     if (renewed === undefined) throw refusal;

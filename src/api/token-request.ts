@@ -1,6 +1,6 @@
 // The token request, section 4.1 of service.md.
 
-import type { ImgctlError } from '../errors.ts';
+import { ImgctlError } from '../errors.ts';
 import { rateLimitReset, requestedWait } from '../http/headers.ts';
 import { type HttpResponse, isSuccess } from '../http/message.ts';
 import { isObject } from '../json.ts';
@@ -36,6 +36,18 @@ export interface TokenLimit {
   readonly resetsAt: number | undefined;
 }
 
+/** No token request is left until a known time. */
+export class LimitReached extends ImgctlError {
+  readonly receivedAt: number;
+  readonly resetsAt: number;
+
+  constructor(error: ImgctlError, receivedAt: number, resetsAt: number) {
+    super(error.code, error.message, error);
+    this.receivedAt = receivedAt;
+    this.resetsAt = resetsAt;
+  }
+}
+
 /** Seconds, section 5; used if the response gives no lifetime. */
 const DEFAULT_LIFETIME = 86_400;
 /** Ten years; a longer lifetime, such as 1e308, would exceed every clock. */
@@ -44,7 +56,8 @@ const MAX_LIFETIME = 10 * 365 * 86_400;
 /**
  * POST /auth/request-token: repeated only if it was never sent, or refused with 503.
  * @param onLimit also called if the request is refused
- * @throws ImgctlError wrong-credentials, not-permitted, rate-limited, bad-answer, network errors
+ * @throws LimitReached; ImgctlError wrong-credentials, not-permitted, rate-limited, bad-answer,
+ * network errors
  */
 export async function requestToken(
   send: SendWithPassword,
@@ -57,8 +70,7 @@ export async function requestToken(
   const { receivedAt } = response;
   const limit = limitOf(response);
   await onLimit?.(limit);
-  // Without a time to retry after: only --wait-for-token waits for the end of this limit.
-  if (response.status === 429) throw rateLimitedError(response).with({ retryAfter: undefined });
+  if (response.status === 429) throw limitError(response, limit);
   if (response.status === 401) throw refusalError(response);
   const isClientError = response.status >= 400 && response.status < 500;
   const oneTime = isClientError ? oneTimePasswordError(response) : undefined;
@@ -71,6 +83,12 @@ export async function requestToken(
   const hasDuration = typeof duration === 'number' && duration > 0;
   const lifetime = hasDuration ? Math.min(duration, MAX_LIFETIME) : DEFAULT_LIFETIME;
   return { token, receivedAt, expiresAt: receivedAt + lifetime * 1_000, limit };
+}
+
+function limitError(response: HttpResponse, { resetsAt }: TokenLimit): ImgctlError {
+  // Without a time to retry after: only --wait-for-token waits for the end of this limit.
+  const error = rateLimitedError(response).with({ retryAfter: undefined });
+  return resetsAt === undefined ? error : new LimitReached(error, response.receivedAt, resetsAt);
 }
 
 /** Section 7. Whatever the service says, there was no token to refuse. */

@@ -15,7 +15,7 @@ import { Redaction } from '../output/redaction.ts';
 import { parseQuery } from '../query/query.ts';
 import { Tally } from '../query/tally.ts';
 import { isInForce, type RememberedLimit } from '../session/cached-token.ts';
-import type { HeldMutex, TokenStore } from '../session/token-store.ts';
+import { type HeldMutex, type TokenStore, TokenStores } from '../session/token-store.ts';
 import { fixedToken, Tokens } from '../session/tokens.ts';
 import {
   CLIENT,
@@ -147,11 +147,10 @@ function ignoringErrors(callback: (text: string) => unknown, onError: (error: un
   };
 }
 
-/** Tokens are not shared: `Tokens` sends one request at a time. */
+/** `Tokens` sends one token request at a time, and no other process uses its tokens. */
 const NO_MUTEX: HeldMutex = {
   assertHeld: async () => {},
   writeToken: async () => true,
-  writeRefusal: async () => {},
   release: async () => {},
 };
 
@@ -168,11 +167,15 @@ function openClient(
   /** Tokens holds the newest token itself. */
   const store: TokenStore = {
     read: () => undefined,
-    readLimit: (now) => (limit && isInForce(limit, now) ? limit : undefined),
+    readLimit: () => (limit && isInForce(limit, clock.now()) ? limit : undefined),
     writeLimit: async (known) => {
       limit = known;
     },
-    withTokenMutex: ({ request }) => request(NO_MUTEX, { refusal: undefined, mayStore: true }),
+    readRefusal: () => undefined,
+    writeRefusal: async () => {},
+    acquire: async () => ({ mutex: NO_MUTEX }),
+    location: undefined,
+    testWrite: async () => {},
   };
   const passwordSource = {
     origin: 'the option password',
@@ -196,7 +199,7 @@ function openClient(
         ? fixedToken(token, 'the option token')
         : new Tokens({
             io: clock,
-            store,
+            stores: new TokenStores(store),
             username: withoutLineEnd(username ?? ''),
             passwordSource,
             client: () => client,

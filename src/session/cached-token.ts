@@ -33,8 +33,11 @@ export function noValidToken(state: 'none' | 'expired'): ImgctlError {
   return new ImgctlError('not-logged-in', message, { facts: { kind: 'login-needed' } });
 }
 
-/** Milliseconds from the receipt of a limit. One that lasts longer is an error of the service. */
-const MAX_LIMIT_WINDOW = 24 * 3_600_000;
+/**
+ * Milliseconds from the receipt of a limit: a day, and a minute since services round. One that lasts
+ * longer is an error of the service.
+ */
+const MAX_LIMIT_WINDOW = 24 * 3_600_000 + 60_000;
 
 /** True if the limit still counts: not if the clock was set back to a time before its receipt. */
 export function isInForce({ receivedAt, resetsAt }: RememberedLimit, now: number): boolean {

@@ -13,10 +13,7 @@ import type { JsonObject } from '../json.ts';
 import { type CachedToken, isInForce, type RememberedLimit } from './cached-token.ts';
 import { parseRefusal, type Refusal } from './refusal.ts';
 import { tokenFile } from './token-files.ts';
-import { type HeldMutex, runUnderMutex, type TokenStore, type TokenWork } from './token-store.ts';
-
-/** A password command may take 30 s and the request 30 s, for each of a few processes ahead. */
-const MUTEX_PATIENCE = 120_000;
+import { type HeldMutex, MUTEX_PATIENCE, type TokenStore } from './token-store.ts';
 
 interface WriteOptions {
   /** True if a failure is not worth a warning: it is stored elsewhere too, or not needed. */
@@ -39,8 +36,7 @@ export class FileStore implements TokenStore {
   readonly #io: Io;
   readonly #trustsOthers: boolean;
   readonly #warn: (message: string, facts?: Facts) => void;
-  /** True after a warning that a token or limit could not be written. */
-  writeFailed = false;
+  #writeFailed = false;
 
   constructor(
     directory: string | undefined,
@@ -61,7 +57,12 @@ export class FileStore implements TokenStore {
     this.#warn = warn;
   }
 
-  read(refused?: ReadonlySet<string>): CachedToken | undefined {
+  /** True after a warning that a token or limit could not be written. */
+  get writeFailed(): boolean {
+    return this.#writeFailed;
+  }
+
+  read(rejected?: ReadonlySet<string>): CachedToken | undefined {
     const record = this.#readRecord(this.location);
     if (record === undefined) return undefined;
     const { token, received_at: receivedAt, expires_at: expiresAt } = record;
@@ -70,11 +71,12 @@ export class FileStore implements TokenStore {
       this.#warn(`${this.location} holds no token and is ignored`);
       return undefined;
     }
-    return refused?.has(token) ? undefined : { token, receivedAt, expiresAt };
+    return rejected?.has(token) ? undefined : { token, receivedAt, expiresAt };
   }
 
   /** @throws MutexLostError: the old token stays */
   write({ token, receivedAt, expiresAt }: CachedToken, options?: WriteOptions): Promise<void> {
+    // For people who look into the file.
     const { baseUrl: base_url, username } = this.#account;
     const record = { base_url, username, token, received_at: receivedAt, expires_at: expiresAt };
     return this.#writeRecord(this.location, record, options);
@@ -99,12 +101,12 @@ export class FileStore implements TokenStore {
     tryOr(() => file && fs.rmSync(file, { force: true }), undefined);
   }
 
-  readLimit(now: number): RememberedLimit | undefined {
+  readLimit(): RememberedLimit | undefined {
     const record = this.#readRecord(this.limitFile) ?? {};
     const { remaining, received_at: receivedAt, resets_at: resetsAt } = record;
     if (typeof remaining !== 'number' || !isTime(receivedAt) || !isTime(resetsAt)) return undefined;
     const limit = { remaining, receivedAt, resetsAt };
-    return isInForce(limit, now) ? limit : undefined;
+    return isInForce(limit, this.#io.now()) ? limit : undefined;
   }
 
   writeLimit(limit: RememberedLimit, options?: WriteOptions): Promise<void> {
@@ -121,23 +123,17 @@ export class FileStore implements TokenStore {
     return this.#writeRecord(this.#refusalFile, { ...refusal }, { isOptional: true });
   }
 
-  withTokenMutex<Result>(work: TokenWork<Result>): Promise<Result> {
-    return runUnderMutex(work, {
-      // Nothing is looked for meanwhile: a process that stored a token releases the mutex at once.
-      acquire: async () => ({ mutex: await this.#holdMutex() }),
-      readRefusal: () => this.readRefusal(),
-    });
-  }
-
-  async #holdMutex(): Promise<HeldMutex> {
-    const mutex = await holdMutexIfPossible(this.limitFile, MUTEX_PATIENCE, this.#io);
-    const assertHeld = mutex?.assertHeld;
-    return {
+  /** Looks for nothing meanwhile: a process that stored a token releases the mutex at once. */
+  async acquire(): Promise<{ readonly mutex: HeldMutex }> {
+    const held = await holdMutexIfPossible(this.limitFile, MUTEX_PATIENCE, this.#io);
+    const assertHeld = held?.assertHeld;
+    const mutex = {
       assertHeld: async () => assertHeld?.(),
-      writeToken: (token) => this.write(token, { assertHeld }).then(() => true, falseIfLost),
-      writeRefusal: (refusal) => this.writeRefusal(refusal),
-      release: async () => mutex?.release(),
+      writeToken: (token: CachedToken) =>
+        this.write(token, { assertHeld }).then(() => true, falseIfLost),
+      release: async () => held?.release(),
     };
+    return { mutex };
   }
 
   /** Also tightens the modes of the file and its folder. */
@@ -169,7 +165,7 @@ export class FileStore implements TokenStore {
     } catch (error) {
       if (error instanceof MutexLostError) throw error;
       if (isOptional) return;
-      this.writeFailed = true;
+      this.#writeFailed = true;
       // The same for both, so that a full disk is one warning.
       const what = `cannot store the access token or its request limit (${errorReason(error)})`;
       this.#warn(`${what}; it is used for this run only`, { kind: 'not-writable' });

@@ -8,7 +8,7 @@ import { advice } from '../facts.ts';
 import type { Io } from '../io.ts';
 import { isObject } from '../json.ts';
 import { findSecret } from '../secrets/secrets.ts';
-import type { CachedToken, RememberedLimit } from './cached-token.ts';
+import { type CachedToken, isInForce, type RememberedLimit } from './cached-token.ts';
 import { Redis } from './redis.ts';
 import { parseRefusal, type Refusal } from './refusal.ts';
 import { SEALED, seal, unseal } from './sealing.ts';
@@ -110,14 +110,21 @@ export class RedisAccount {
     return (await this.#redis.send(['DEL', this.#key('token')])) === 1;
   }
 
-  async readLimit(now: number): Promise<RememberedLimit | undefined> {
+  async readLimit(): Promise<RememberedLimit | undefined> {
     const found = await this.#get('limit');
     if (found === undefined || !/^\d+$/.test(found.value)) return undefined;
+    const now = this.#options.io.now();
     return { remaining: Number(found.value), receivedAt: now, resetsAt: now + found.milliseconds };
   }
 
-  async writeLimit({ remaining, resetsAt }: RememberedLimit): Promise<void> {
-    await this.#set('limit', `${remaining}`, resetsAt - this.#options.io.now());
+  /** One that is not in force expires at once. */
+  async writeLimit(limit: RememberedLimit): Promise<void> {
+    const now = this.#options.io.now();
+    await this.#set(
+      'limit',
+      `${limit.remaining}`,
+      isInForce(limit, now) ? limit.resetsAt - now : 0,
+    );
   }
 
   async readRefusal(): Promise<Refusal | undefined> {

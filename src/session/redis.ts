@@ -26,10 +26,16 @@ interface RedisOptions {
   readonly readPassword: () => Promise<string | undefined>;
 }
 
-/** A connection that the first command opens. After it has ended, every command fails. */
+/**
+ * A connection that the first command opens. Once a command has failed, all others fail for the same
+ * reason. A connection that ended while no command was in flight is opened again.
+ */
 export class Redis {
   readonly #options: RedisOptions;
   #connection: Promise<Connection> | undefined;
+  #inFlight = 0;
+  /** The first one. */
+  #failure: unknown;
 
   constructor(options: RedisOptions) {
     this.#options = options;
@@ -60,6 +66,9 @@ export class Redis {
     const { address, ca, io, readPassword } = this.#options;
     const connection = await createConnection(address, await readPassword(), ca);
     await this.#replyOf(connection, connection.connect(), io.signal);
+    connection.lost.catch(() => {
+      if (this.#inFlight === 0 && !this.#failure) this.#connection = undefined;
+    });
     return connection;
   }
 
@@ -72,7 +81,7 @@ export class Redis {
    *     2 s without a reply                  SharedStoreError
    *     an interrupt                         its reason
    *
-   * All but the reply also end the connection, and so the other commands in flight.
+   * All but the reply also end the connection: other commands fail for the same reason.
    */
   async #replyOf<Result>(
     { lost, destroy }: Connection,
@@ -81,14 +90,15 @@ export class Redis {
   ): Promise<Result> {
     const ended = new AbortController();
     const limit = this.#failAfterLimit(AbortSignal.any([interrupt, ended.signal]));
+    this.#inFlight += 1;
     try {
       return await Promise.race([reply, lost, limit]);
     } catch (error) {
+      this.#failure ??= error;
       destroy();
-      // Another command may have noticed the interrupt first, and ended the connection of this one.
-      this.#options.io.signal.throwIfAborted();
-      throw error;
+      throw this.#failure;
     } finally {
+      this.#inFlight -= 1;
       ended.abort();
     }
   }
@@ -114,44 +124,56 @@ interface Connection {
 }
 
 async function createConnection(
-  { tls, host, port, username, database }: RedisAddress,
+  address: RedisAddress,
   password: string | undefined,
   ca: string | undefined,
 ): Promise<Connection> {
   const library = await import('@redis/client');
-  const servername = builtin('node:net').isIP(host) === 0 ? { servername: host } : {};
-  const trust = () => ({ tls: true as const, ...trustOptions(builtin('node:tls'), ca) });
   const opening = new AbortController();
-  const { signal } = opening;
-  // The library has no limit of time here: it would count time that a busy machine took.
-  const socket = { host, port, signal, connectTimeout: 0, reconnectStrategy: false as const };
   const client = library.createClient({
-    ...loginOf(username, password),
-    database,
+    ...loginOf(address.username, password),
+    database: address.database,
     RESP: 2 as const,
     disableClientInfo: true,
-    socket: tls ? { ...socket, ...servername, ...trust() } : socket,
+    socket: socketOptions(address, ca, opening.signal),
   });
   const explained = (error: Error) => new SharedStoreError(reasonFor(error, library));
   const fail = (error: Error) => {
     throw isDefect(error) ? error : explained(error);
   };
+  const destroy = () => {
+    if (client.isOpen) client.destroy();
+    // The library itself ends no connection that is not open yet.
+    opening.abort();
+  };
   const lost = new Promise<never>((_resolve, reject) => {
-    // A reply to no command is a TypeError of the library.
-    client.on('error', (error) => reject(explained(error)));
+    client.on('error', (error) => {
+      // A reply to no command is a TypeError of the library.
+      reject(explained(error));
+      destroy();
+    });
   });
   // Without a command in flight, nobody else waits for it.
   lost.catch(() => {});
   return {
     connect: () => client.connect().catch(fail),
     send: (words) => client.sendCommand<Reply>([...words]).catch(fail),
-    destroy: () => {
-      if (client.isOpen) client.destroy();
-      // The library itself ends no connection that is not open yet.
-      opening.abort();
-    },
+    destroy,
     lost,
   };
+}
+
+function socketOptions(
+  { tls, host, port }: RedisAddress,
+  ca: string | undefined,
+  signal: AbortSignal,
+) {
+  // The library has no limit of time here: it would count time that a busy machine took.
+  const socket = { host, port, signal, connectTimeout: 0, reconnectStrategy: false as const };
+  if (!tls) return socket;
+  const servername = builtin('node:net').isIP(host) === 0 ? { servername: host } : {};
+  const trust = trustOptions(builtin('node:tls'), ca);
+  return { ...socket, ...servername, ...trust, tls: true as const };
 }
 
 /** Without a password there is no login, although the URL may hold a user name. */

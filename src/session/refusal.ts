@@ -6,38 +6,49 @@ import { shortDigest } from '../files/paths.ts';
 import { builtin } from '../io.ts';
 import type { JsonObject } from '../json.ts';
 
+const CODES = ['wrong-credentials', 'not-permitted'] as const;
+
 /** A token request that the service refused. */
 export interface Refusal {
   readonly id: string;
-  readonly code: 'wrong-credentials' | 'not-permitted';
+  readonly code: (typeof CODES)[number];
   readonly message: string;
   readonly status: number;
   /** What to do about it. About wrong credentials, only the source of the password knows. */
   readonly advice?: string | undefined;
-  /** A digest of id and password, too short to tell anything else of the password. */
+  /** A digest of the login, too short to tell anything else of its password. */
   readonly check: string;
 }
 
+/** What a token request is sent with. */
+export interface Login {
+  readonly baseUrl: string;
+  readonly username: string;
+  readonly password: string;
+}
+
 /** Returns what others may know of the error; undefined if the service did not refuse. */
-export function refusalOf(error: unknown, password: string): Refusal | undefined {
+export function refusalOf(error: unknown, login: Login): Refusal | undefined {
   if (!(error instanceof ImgctlError)) return undefined;
-  const { code, message, status, facts } = error;
-  if ((code !== 'wrong-credentials' && code !== 'not-permitted') || !status) return undefined;
+  const { message, status, facts } = error;
+  const code = CODES.find((each) => each === error.code);
+  if (code === undefined || status === undefined) return undefined;
   const advice = facts?.kind === 'advice' ? facts.text : undefined;
   const id = builtin('node:crypto').randomUUID();
-  return { id, code, message, status, advice, check: checkOf(id, password) };
+  return { id, code, message, status, advice, check: checkOf(login) };
 }
 
 /** True if it was this password that was refused. */
-export function isRefused(password: string, { id, check }: Refusal): boolean {
-  return check === checkOf(id, password);
+export function isRefused(login: Login, { check }: Refusal): boolean {
+  return check === checkOf(login);
 }
 
 /**
- * A refused password may be near the right one, so no more than 16 bits of its digest are stored.
+ * A refused password may be near the right one, so no more than 16 bits of its digest are stored:
+ * the same ones each time.
  */
-function checkOf(id: string, password: string): string {
-  return shortDigest([id, password].join('\0'), 4);
+function checkOf({ baseUrl, username, password }: Login): string {
+  return shortDigest([baseUrl, username, password].join('\0'), 4);
 }
 
 /** Returns the error of the process that was refused, and of those that waited for it. */
@@ -49,8 +60,9 @@ export function refusalError(refusal: Refusal, factsIfWrongCredentials: Facts): 
 
 /** Returns undefined if the record is not that of a refusal. */
 export function parseRefusal(record: JsonObject | undefined): Refusal | undefined {
-  const { id, code, message, status, advice, check } = record ?? {};
-  if (code !== 'wrong-credentials' && code !== 'not-permitted') return undefined;
+  const { id, message, status, advice, check } = record ?? {};
+  const code = CODES.find((each) => each === record?.code);
+  if (code === undefined) return undefined;
   if (typeof id !== 'string' || typeof message !== 'string') return undefined;
   if (typeof status !== 'number' || typeof check !== 'string') return undefined;
   return { id, code, message, status, check, ...(typeof advice === 'string' && { advice }) };

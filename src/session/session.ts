@@ -4,8 +4,8 @@
 //
 //     session.ts          opens the client, its tokens and their store
 //     tokens.ts           which token is sent, and when one is requested; begin here
-//     request-limit.ts    how many token requests are left, and the wait for more
-//     token-store.ts      what a store does, and a request under its mutex
+//     token-requests.ts   a token request: its mutex, its limit, and what starts it again
+//     token-store.ts      what a store does, and which one a run uses
 //     file-store.ts       the store on this machine; token-files.ts names its files
 //     shared-store.ts     the store in Redis, with copies in files: redis-account.ts reads and
 //                         writes its keys, redis.ts has the connection; sealing.ts encrypts tokens
@@ -27,7 +27,7 @@ import { findSecret } from '../secrets/secrets.ts';
 import { describeDuration } from '../words.ts';
 import { FileStore } from './file-store.ts';
 import type { SharedStore } from './shared-store.ts';
-import type { TokenStore } from './token-store.ts';
+import { TokenStores } from './token-store.ts';
 import { fixedToken, Tokens } from './tokens.ts';
 
 export interface Session {
@@ -37,8 +37,8 @@ export interface Session {
   /** undefined with IMGCTL_TOKEN or given tokens. */
   readonly tokens: Tokens | undefined;
   readonly files: FileStore;
-  /** The shared store if the setting token-store names one, else the files. */
-  readonly store: FileStore | SharedStore;
+  /** The shared store if the setting token-store names one, and the files. */
+  readonly stores: TokenStores;
   /** Ends a renewal that is under way, then closes the connections. */
   close(): Promise<void>;
 }
@@ -71,33 +71,34 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     // They need no store: the shared one is not even contacted.
     const { client, route } = await connect(options, baseUrl, givenTokens);
     const files = filesOf(options);
-    return { client, route, account, tokens: undefined, files, store: files, close: client.close };
+    const stores = new TokenStores(files);
+    return { client, route, account, tokens: undefined, files, stores, close: client.close };
   }
   const closed = new AbortController();
   // A token request has the signal of the run: once it is sent, its token is worth storing.
   const signal = AbortSignal.any([io.signal, closed.signal]);
   const untilClosed = { ...options, io: { ...io, signal } };
-  const shared = await openSharedStore(untilClosed);
+  const shared = await openSharedStore(untilClosed, (error) => stores.giveUp(error));
   const files = shared?.files ?? filesOf(untilClosed);
-  const store = shared ?? files;
+  const stores = new TokenStores(files, shared, options.warn);
   // Each needs the other: the client to send a token, the tokens to request one.
-  const tokens = tokensOf(untilClosed, store, () => client);
+  const tokens = tokensOf(untilClosed, stores, () => client);
   const { client, route } = await connect(options, baseUrl, tokens);
   const close = async () => {
     await tokens.close(() => closed.abort(new ImgctlError('interrupted', 'the command has ended')));
-    await Promise.all([client.close(), shared?.redis.close()]);
+    await Promise.all([client.close(), shared?.account.close()]);
   };
-  return { client, route, account, tokens, files, store, close };
+  return { client, route, account, tokens, files, stores, close };
 }
 
 function tokensOf(
   { io, settings, report, redact }: SessionOptions,
-  store: TokenStore,
+  stores: TokenStores,
   client: () => Client,
 ): Tokens {
   return new Tokens({
     io,
-    store,
+    stores,
     client,
     username: settings.get('username'),
     passwordSource: unattendedPassword(settings, io),
@@ -134,17 +135,24 @@ async function connect(options: SessionOptions, baseUrl: URL, tokens: TokenSourc
   return { client, route };
 }
 
-/** Returns undefined if the setting token-store names none. @throws ImgctlError config */
-export async function openSharedStore(options: SessionOptions): Promise<SharedStore | undefined> {
-  const { io, settings, warn, onSecret } = options;
+/**
+ * Returns undefined if the setting token-store names none.
+ * @param onFailure is called if Redis fails while it is written
+ * @throws ImgctlError config
+ */
+export async function openSharedStore(
+  options: SessionOptions,
+  onFailure?: (error: unknown) => void,
+): Promise<SharedStore | undefined> {
+  const { io, settings, onSecret } = options;
   const address = requireRedisAddress(settings);
   if (address === undefined) return undefined;
   const { RedisAccount } = await import('./redis-account.ts');
   const { SharedStore } = await import('./shared-store.ts');
   const sealingKey = await readSealingKey(options);
   const ca = readCertificates(settings, io);
-  const redis = new RedisAccount({ address, sealingKey, settings, io, ca, onSecret });
-  return new SharedStore(redis, filesOf(options), io, warn);
+  const account = new RedisAccount({ address, sealingKey, settings, io, ca, onSecret });
+  return new SharedStore(account, filesOf(options), io, onFailure);
 }
 
 function filesOf({ configDirectory, settings, io, warn }: SessionOptions): FileStore {

@@ -7,15 +7,20 @@ import { attempt, errorReason, ImgctlError, isMissing } from '../errors.ts';
 import { breakMutex } from '../files/mutex.ts';
 import { shortDigest } from '../files/paths.ts';
 
-type Kind = 'token' | 'limit' | 'refused';
+const KINDS = ['token', 'limit', 'refused'] as const;
 
-const NAME = /^(\.?)_(token|limit|refused)\.([\da-f]{16})\.json(.*)$/s;
+/** The `_` tells them from files of others: see `parseName`. */
+const NAME = new RegExp(`^(\\.?)_(${KINDS.join('|')})\\.([\\da-f]{16})\\.json(.*)$`, 's');
 
 export function tokenFolder(directory: string): string {
   return path.join(directory, 'tokens');
 }
 
-export function tokenFile(directory: string, kind: Kind, account: Account): string {
+export function tokenFile(
+  directory: string,
+  kind: (typeof KINDS)[number],
+  account: Account,
+): string {
   return path.join(tokenFolder(directory), `_${kind}.${accountDigest(account)}.json`);
 }
 
@@ -31,23 +36,29 @@ export function accountDigest({ baseUrl, username }: Account, digits = 16): stri
 export function forgetTokens(directory: string | undefined, account?: Account): number {
   if (directory === undefined) return 0;
   const folder = tokenFolder(directory);
-  const entries = actOn('read', folder, () => fs.readdirSync(folder, { withFileTypes: true }));
+  const readFolder = () => fs.readdirSync(folder, { withFileTypes: true });
   const digest = account && accountDigest(account);
-  const files = (entries ?? [])
-    .map((entry) => ({ entry, ...parseName(entry.name) }))
-    .filter((file) => digest === undefined || file.digest === digest);
+  const list = () =>
+    (actOn('read', folder, 'remove its tokens by hand', readFolder) ?? [])
+      .map((entry) => ({ entry, ...parseName(entry.name) }))
+      .filter((file) => digest === undefined || file.digest === digest);
   // First the mutexes: a process that finds its own gone stores no token.
-  for (const { entry, isMutex } of files) {
+  for (const { entry, isMutex } of list()) {
     if (isMutex) breakMutex(path.join(folder, path.basename(entry.name, '.lock')));
   }
   let count = 0;
   let firstError: unknown;
-  for (const { entry, kind, isWhole } of files) {
-    if ((kind !== 'token' && kind !== 'refused') || entry.isDirectory()) continue;
+  // Listed again: one that released its mutex before has stored its token by now.
+  for (const { entry, kind, isWhole } of list()) {
+    if (kind === undefined || kind === 'limit' || entry.isDirectory()) continue;
     const file = path.join(folder, entry.name);
-    const { error } = attempt(() => actOn('remove', file, () => fs.rmSync(file)));
+    const advice = `remove it by hand${kind === 'token' ? ': it may hold an access token' : ''}`;
+    const remove = () => {
+      fs.rmSync(file);
+      if (kind === 'token' && isWhole) count += 1;
+    };
+    const { error } = attempt(() => actOn('remove', file, advice, remove));
     firstError ??= error;
-    if (kind === 'token' && isWhole) count += 1;
   }
   if (firstError !== undefined) throw firstError;
   return count;
@@ -67,13 +78,17 @@ function parseName(name: string) {
 }
 
 /** Returns undefined if the file is missing. @throws ImgctlError config */
-function actOn<Result>(deed: 'read' | 'remove', file: string, action: () => Result) {
+function actOn<Result>(
+  deed: 'read' | 'remove',
+  file: string,
+  advice: string,
+  action: () => Result,
+): Result | undefined {
   try {
     return action();
   } catch (cause) {
     if (isMissing(cause)) return undefined;
     const message = `cannot ${deed} ${file}: ${errorReason(cause)}`;
-    const advice = 'remove it by hand: it may hold an access token';
     throw new ImgctlError('config', message, { facts: advice, cause });
   }
 }

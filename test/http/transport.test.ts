@@ -163,7 +163,7 @@ it.each([
     current: async () => token,
     renew: async () => undefined,
     isNew: () => false,
-    factsIfRefused: advice(''),
+    factsIfRejected: advice(''),
   };
   const { client, sleeps } = clientOf((await unusedPort()).baseUrl, { tokens });
   const error = await failure(client.send({ method, path: '/v2' }));

@@ -23,7 +23,7 @@ const ACCOUNT = { profile: 'default', baseUrl: 'https://images.example', usernam
 function cacheIn(directory: string, changes: Partial<Account> = {}, env = {}) {
   const warnings: string[] = [];
   const warn = (message: string) => warnings.push(message);
-  const io = { ...fakeIo({ env }), system: systemOf(process) };
+  const io = { ...fakeIo({ env, time: NOW }), system: systemOf(process) };
   const cache = new FileStore(directory, { ...ACCOUNT, ...changes }, io, warn);
   return { cache, warnings, file: cache.location ?? '' };
 }
@@ -59,6 +59,7 @@ const LIMIT = { remaining: 0, receivedAt: NOW, resetsAt: NOW + 60_000 };
 it.each([
   ['until its end', LIMIT, NOW + 59_999, true],
   ['not after its end', LIMIT, NOW + 60_000, false],
+  ['for a day', { ...LIMIT, resetsAt: NOW + 24 * HOUR }, NOW, true],
   ['not for longer than a day', { ...LIMIT, resetsAt: NOW + 25 * HOUR }, NOW, false],
   ['not after the clock was set back', LIMIT, NOW - 1, false],
 ])('a limit is in force %s', (_when, remembered, now, expected) => {
@@ -73,7 +74,7 @@ describe('the token cache', () => {
     await cache.writeLimit(LIMIT);
     const readBy = (changes: Partial<Account>) => {
       const other = cacheIn(directory, changes).cache;
-      return [other.read(), other.readLimit(NOW)];
+      return [other.read(), other.readLimit()];
     };
     expect(readBy({ profile: 'other' })).toEqual([TOKEN, LIMIT]);
     expect(readBy({ username: 'other' })).toEqual([undefined, undefined]);
@@ -170,6 +171,20 @@ describe('forgetTokens', () => {
     await other.cache.write(TOKEN);
     expect(forgetTokens(directory, ACCOUNT)).toBe(1);
     expect(namesIn(directory)).toEqual([path.basename(other.file)]);
+    expect([forgetTokens(directory), namesIn(directory)]).toEqual([1, []]);
+  });
+
+  it('removes a token that was stored while it listed the files', () => {
+    const directory = temporaryDirectory();
+    const { cache, file } = cacheIn(directory);
+    const { readdirSync } = fs;
+    const list = vi.spyOn(fs, 'readdirSync').mockImplementationOnce((folder) => {
+      const names = readdirSync(folder);
+      fs.writeFileSync(file, '{}');
+      return names as never;
+    });
+    onTestFinished(() => list.mockRestore());
+    fs.mkdirSync(path.dirname(`${cache.limitFile}`));
     expect([forgetTokens(directory), namesIn(directory)]).toEqual([1, []]);
   });
 

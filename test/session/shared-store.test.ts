@@ -9,7 +9,8 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { parseRedisAddress, type RedisAddress } from '../../src/config/storage-urls.ts';
 import { Redis } from '../../src/session/redis.ts';
 import { parseKey, seal, unseal } from '../../src/session/sealing.ts';
-import type { HeldMutex } from '../../src/session/token-store.ts';
+import { TokenRequests } from '../../src/session/token-requests.ts';
+import type { HeldMutex, TokenStores } from '../../src/session/token-store.ts';
 import { thrownBy } from '../support/errors.ts';
 import { type FakeIo, type FakeIoOptions, fakeIo, temporaryDirectory } from '../support/io.ts';
 import { NO_REDIS, sharedRedis, startRedis } from '../support/redis.ts';
@@ -61,10 +62,20 @@ async function fleetWithToken(env: FakeIoOptions['env'] = {}) {
 }
 
 /** Stores a token as a request does that got it. */
-function storeToken({ store }: SessionUnderTest, io: FakeIo): Promise<boolean> {
-  const token = { token: 'T', receivedAt: io.now(), expiresAt: io.now() + 60_000 };
-  const request = (mutex: HeldMutex) => mutex.writeToken(token);
-  return store.withTokenMutex({ reuse: async () => undefined, request });
+function storeToken({ stores }: SessionUnderTest, io: FakeIo): Promise<boolean> {
+  return underMutex(stores, ({ writeToken }) =>
+    writeToken({ token: 'T', receivedAt: io.now(), expiresAt: io.now() + 60_000 }),
+  );
+}
+
+function underMutex<Result>(stores: TokenStores, act: (mutex: HeldMutex) => Promise<Result>) {
+  return stores.use(async (store) => {
+    const acquired = await store.acquire<never>(async () => undefined);
+    if ('found' in acquired) throw new Error('nothing was looked for');
+    const result = await act(acquired.mutex);
+    await acquired.mutex.release();
+    return result;
+  });
 }
 
 describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
@@ -99,10 +110,10 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
   it('replaces a token of this machine that expires soon', async () => {
     const { machine, open, current } = await fleetWithToken();
     const io = machine();
-    const { store, files } = await open(io);
+    const { stores, files } = await open(io);
     const soon = { token: 'old', receivedAt: io.now() - 1_000, expiresAt: io.now() + 10 };
     await files.write(soon);
-    expect((await store.read())?.token).toBe(current);
+    expect((await stores.current.read())?.token).toBe(current);
     expect(files.read()?.token).toBe(current);
   });
 
@@ -110,14 +121,14 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     const { redis, machine, open, current, token } = await fleetWithToken();
     const { now, ...io } = machine();
     // The clock is read when the store has responded, before the copy is written.
-    const { store, files } = await open({
+    const { stores, files } = await open({
       ...io,
       now: () => {
         redis.cli('del', token);
         return now();
       },
     });
-    expect((await store.read())?.token).toBe(current);
+    expect((await stores.current.read())?.token).toBe(current);
     expect(files.read()).toBeUndefined();
   });
 
@@ -126,22 +137,20 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     const { redis, machine, open, token, tokenRequests } = await fleetWithToken();
     const io = machine();
     const written = { token: 'T', receivedAt: io.now() - HOUR, expiresAt: io.now() + 50_000 };
-    const write = (mutex: HeldMutex) => mutex.writeToken(written);
-    const { store } = await open(io);
-    await store.withTokenMutex({ reuse: async () => undefined, request: write });
+    await underMutex((await open(io)).stores, ({ writeToken }) => writeToken(written));
     const reader = await open();
-    const read = await reader.store.read();
+    const read = await reader.stores.current.read();
     expect(Math.abs((read?.receivedAt ?? 0) - written.receivedAt)).toBeLessThan(30_000);
     // Its copy is not replaced by the same token again.
     const copy = () => statSync(`${reader.files.location}`).ino;
     const inode = copy();
-    await reader.store.read();
+    await reader.stores.current.read();
     expect(copy()).toBe(inode);
     await reader.tokens?.current();
     expect(tokenRequests()).toBe(2);
     redis.cli('set', token, `U ${HOUR}`, 'px', '80000');
-    const { tokens, store: other } = await open();
-    expect(await other.read()).toMatchObject({ token: 'U' });
+    const { tokens, stores } = await open();
+    expect(await stores.current.read()).toMatchObject({ token: 'U' });
     expect([await tokens?.current(), tokens?.isNew('U')]).toEqual(['U', false]);
   });
 
@@ -181,6 +190,41 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     await login();
     await expect(login()).rejects.toThrow('token request limit reached');
     expect(tokenRequests()).toBe(2);
+  });
+
+  it('remembers no limit of more than a day', async () => {
+    const redis = await freshRedis();
+    const { machine, open } = await fleet(redis.env);
+    const io = machine();
+    const { stores } = await open(io);
+    const receivedAt = io.now();
+    const limit = { remaining: 0, receivedAt, resetsAt: receivedAt + 30 * 3_600_000 };
+    await stores.current.writeLimit(limit);
+    expect(Number(redis.cli('pttl', redis.cli('keys', '*limit')))).toBeLessThanOrEqual(1);
+  });
+
+  it('that stops during a token request leaves its token on this machine', async () => {
+    const redis = await startRedis();
+    const stop = () => redis.cli('shutdown', 'nosave');
+    const { open, tokenRequests } = await fleet(redis.env, { onRequest: stop });
+    const session = await open();
+    const { token } = (await session.tokens?.login(DEMO)) ?? {};
+    expect(session.files.read()?.token).toBe(token);
+    expect([tokenRequests(), session.warnings.length]).toEqual([1, 1]);
+  });
+
+  it('that closed an idle connection is connected to again', async () => {
+    const redis = await freshRedis();
+    const { open } = await fleet(redis.env);
+    const { stores, warnings } = await open();
+    await stores.use((store) => store.readRefusal());
+    redis.cli('client', 'kill', 'type', 'normal');
+    // Only the program that asks is left; then the client has to read that its connection ended.
+    const clients = () => redis.cli('client', 'list').split('\n').length;
+    await expect.poll(clients, { timeout: 20_000 }).toBe(1);
+    for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+    await stores.use((store) => store.readRefusal());
+    expect(warnings).toEqual([]);
   });
 
   const OTHER_KEY = randomBytes(32).toString('base64');
@@ -231,23 +275,29 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
   });
 
   describe('whose lock', () => {
-    /** Runs an action under the lock of a fleet, which may call `confirm`. */
+    /** Sends a token request of a fleet; `act` is called when its password is read. */
     async function inTurn(
       act: (fleet: Awaited<ReturnType<typeof fleetWithToken>>, io: FakeIo) => void | Promise<void>,
-      confirmations = 0,
+      find = async (): Promise<string | undefined> => undefined,
     ) {
       const machines = await fleetWithToken();
       const io = machines.machine();
-      const { store, warnings } = await machines.open(io);
-      const request = async ({ assertHeld: confirm }: HeldMutex) => {
-        for (let count = 0; count < confirmations; count += 1) {
-          await act(machines, io);
-          await confirm();
-        }
-        await act(machines, io);
-        return 'a token';
+      const { stores, warnings } = await machines.open(io);
+      const left = () => Number(machines.redis.cli('pttl', machines.lock));
+      const limit = { remaining: undefined, resetsAt: undefined };
+      const requestToken = async () => {
+        // It was confirmed after the password was read.
+        expect(left()).toBeGreaterThan(20_000);
+        return { token: 'T', receivedAt: io.now(), expiresAt: io.now() + 60_000, limit };
       };
-      const turn = store.withTokenMutex({ reuse: async () => undefined, request });
+      const client = () => ({ requestToken });
+      const requests = new TokenRequests({ io, stores, client, baseUrl: '', redact: String });
+      const read = async () => {
+        await act(machines, io);
+        return 'demo';
+      };
+      const passwordSource = { ...DEMO.passwordSource, read };
+      const turn = requests.request({ username: 'demo', passwordSource, find });
       return { ...machines, warnings, turn: () => turn };
     }
 
@@ -255,23 +305,23 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
       vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
       onTestFinished(() => void vi.useRealTimers());
       const { turn, warnings } = await inTurn(async ({ redis, lock }) => {
+        const left = () => Number(redis.cli('pttl', lock));
         redis.cli('pexpire', lock, '9000');
         vi.advanceTimersByTime(10_000);
-        const left = () => Number(redis.cli('pttl', lock));
         await expect.poll(left, { timeout: 20_000 }).toBeGreaterThan(9_000);
+        redis.cli('pexpire', lock, '9000');
       });
-      expect([await turn(), warnings]).toEqual(['a token', []]);
+      expect([await turn(), warnings]).toMatchObject([{ isStored: true }, []]);
     });
 
-    it('expired meanwhile is taken again', async () => {
-      const left: number[] = [];
+    it('expired meanwhile is taken again, but the token not stored', async () => {
+      let count = 0;
       const { turn, warnings } = await inTurn(({ redis, lock }) => {
-        left.push(Number(redis.cli('pttl', lock)));
-        if (left.length === 1) redis.cli('pexpire', lock, '3000');
-        if (left.length === 2) redis.cli('del', lock);
-      }, 2);
-      expect([await turn(), warnings]).toEqual(['a token', []]);
-      expect(Math.min(...left)).toBeGreaterThan(5_000);
+        count += 1;
+        if (count === 1) redis.cli('del', lock);
+      });
+      expect([await turn(), warnings]).toMatchObject([{ isStored: false }, []]);
+      expect(count).toBe(2);
     });
 
     it.each(['get', 'set', 'eval', 'del', 'pttl'])(
@@ -283,9 +333,8 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
         await use();
         // It may last a millisecond after its release.
         expect(['-2', '0', '1']).toContain(redis.cli('pttl', lock));
-        const { store } = await open(machine());
-        if (!('redis' in store)) throw new Error('the store is not shared');
-        await expect(store.redis.rehearse()).rejects.toThrow(`run the '${command}' command`);
+        const { stores } = await open(machine());
+        await expect(stores.current.testWrite()).rejects.toThrow(`run the '${command}' command`);
       },
     );
 
@@ -293,9 +342,8 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
       const { redis, lock, machine, open } = await fleetWithToken();
       redis.cli('set', lock, 'another machine', 'px', '30000');
       let time = 0;
-      const { store } = await open({ ...machine(), elapsed: () => (time += 61_000) });
-      const never = async () => undefined;
-      const turn = store.withTokenMutex({ reuse: never, request: never });
+      const { stores } = await open({ ...machine(), elapsed: () => (time += 61_000) });
+      const turn = stores.current.acquire(async () => undefined);
       const message = 'another imgctl has been requesting a token for 120 s';
       await expect(turn).rejects.toMatchObject({ code: 'locked', exitCode: 1, message });
     });
@@ -310,17 +358,15 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     });
 
     it('was taken by another machine is waited for, and the token of that machine used', async () => {
-      const { redis, lock, machine, open } = await fleetWithToken();
-      const { store, warnings } = await open(machine());
       let other: string | undefined;
-      const request = async ({ assertHeld }: HeldMutex) => {
-        redis.cli('set', lock, 'another machine', 'px', '30000');
-        other = 'its token';
-        await assertHeld();
-        return 'a token';
-      };
-      const turn = store.withTokenMutex({ reuse: async () => other, request });
-      expect([await turn, warnings]).toEqual(['its token', []]);
+      const { turn, warnings, redis, lock } = await inTurn(
+        (machines) => {
+          machines.redis.cli('set', machines.lock, 'another machine', 'px', '30000');
+          other = 'its token';
+        },
+        async () => other,
+      );
+      expect([await turn(), warnings]).toEqual(['its token', []]);
       expect(redis.cli('get', lock)).toBe('another machine');
     });
   });
@@ -361,6 +407,18 @@ describe('a token store', () => {
     const readPassword = async () => undefined;
     const redis = new Redis({ address, ca: undefined, io: fakeIo(), readPassword });
     await expect(redis.send([7 as unknown as string])).rejects.toThrow(TypeError);
+  });
+
+  it('fails for its first reason from then on', async () => {
+    const { baseUrl } = await listen(net.createServer((socket) => void socket.resume()));
+    const address = parseRedisAddress(baseUrl.replace('http', 'redis')) as RedisAddress;
+    const io = fakeIo();
+    const sleep: FakeIo['sleep'] = (_, signal) => io.sleep(1, signal);
+    const readPassword = async () => undefined;
+    const redis = new Redis({ address, ca: undefined, io: { ...io, sleep }, readPassword });
+    const reasons = () => Promise.allSettled([redis.send(['GET', 'a']), redis.send(['GET', 'b'])]);
+    const reason = { message: 'no reply within 2 s' };
+    expect([...(await reasons()), ...(await reasons())]).toMatchObject(Array(4).fill({ reason }));
   });
 
   it('whose password cannot be read costs a warning', async () => {

@@ -5,8 +5,8 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ImgctlError } from '../../src/errors.ts';
 import { advice } from '../../src/facts.ts';
-import type { CachedToken } from '../../src/session/cached-token.ts';
-import type { HeldMutex, TokenStore } from '../../src/session/token-store.ts';
+import type { CachedToken, RememberedLimit } from '../../src/session/cached-token.ts';
+import { type HeldMutex, type TokenStore, TokenStores } from '../../src/session/token-store.ts';
 import { fixedToken, Tokens } from '../../src/session/tokens.ts';
 import { CLOCK_CHANGES, type FakeIo, fakeIo, temporaryDirectory } from '../support/io.ts';
 import { scriptedServer, tokenResponse } from '../support/scripted-server.ts';
@@ -182,7 +182,7 @@ describe('the token request limit', () => {
     const faults = ['POST /auth/request-token=drop,every=2'];
     const { emulator, open } = await startService({ faults });
     const session = await open();
-    const left = () => session.files.readLimit(Date.now())?.remaining;
+    const left = () => session.files.readLimit()?.remaining;
     await logIn(session, 1);
     await expect(logIn(session, 1)).rejects.toMatchObject({ code: 'unreachable' });
     expect(left()).toBe(3);
@@ -201,7 +201,7 @@ it.each([
   const server = await scriptedServer({ 'POST /auth/request-token': responses });
   const { tokens, files } = await sessionWith(server.baseUrl, temporaryDirectory());
   for (const _login of responses) await tokens?.login(DEMO);
-  expect(files.readLimit(Date.now())?.remaining).toBe(3);
+  expect(files.readLimit()?.remaining).toBe(3);
 });
 
 /**
@@ -227,7 +227,7 @@ async function usedUp(
     sessionWith(service.emulator.baseUrl, folder, io.env, io, stored);
   const first = await open();
   await first.client.serviceRoot();
-  const limit = first.files.readLimit(io.now());
+  const limit = first.files.readLimit();
   service.emulator.expireTokens();
   return { ...service, io, open, first, window: (limit?.resetsAt ?? 0) - io.now() };
 }
@@ -308,13 +308,15 @@ describe('a token store', () => {
   const MUTEX: HeldMutex = {
     assertHeld: async () => {},
     writeToken: async () => true,
-    writeRefusal: async () => {},
     release: async () => {},
   };
-  const ALONE = { refusal: undefined, mayStore: true };
 
   /** Tokens of a store, and how many token requests they sent. */
-  function tokensOf(changes: Partial<TokenStore>, patience = 0) {
+  function tokensOf(
+    changes: Partial<TokenStore>,
+    patience = 0,
+    readLimit = (_now: number): RememberedLimit | undefined => undefined,
+  ) {
     const io = fakeIo({ time: 0 });
     let requests = 0;
     const limit = { remaining: undefined, resetsAt: undefined };
@@ -324,13 +326,18 @@ describe('a token store', () => {
     };
     const store: TokenStore = {
       read: () => undefined,
-      readLimit: () => undefined,
+      readLimit: () => readLimit(io.now()),
       writeLimit: async () => {},
-      withTokenMutex: ({ request }) => request(MUTEX, ALONE),
+      readRefusal: () => undefined,
+      writeRefusal: async () => {},
+      acquire: async () => ({ mutex: MUTEX }),
+      location: undefined,
+      testWrite: async () => {},
       ...changes,
     };
     const tokens = new Tokens({
-      ...{ io, store, patience, username: 'demo', baseUrl: '', redact: String },
+      ...{ io, patience, username: 'demo', baseUrl: '', redact: String },
+      stores: new TokenStores(store),
       passwordSource: { read: async () => 'demo', factsIfRefused: advice(''), origin: '' },
       client: () => ({ requestToken }),
     });
@@ -344,11 +351,11 @@ describe('a token store', () => {
     ['hides', 'no refused password behind a valid token', 'wrong-credentials', DAY - 1, undefined],
   ] as const)('%s %s', async (_, _what, code, time, expected) => {
     let tries = 0;
-    const withTokenMutex = () => {
+    const acquire = () => {
       tries += 1;
       return Promise.reject(new ImgctlError(code, ''));
     };
-    const { tokens, io } = tokensOf({ read: () => tokenOf('T'), withTokenMutex });
+    const { tokens, io } = tokensOf({ read: () => tokenOf('T'), acquire });
     io.advance(time);
     const current = () => tokens.current().catch(() => undefined);
     expect([await current(), await current()]).toEqual([expected, expected]);
@@ -368,9 +375,7 @@ describe('a token store', () => {
   it('whose mutex another process took while the password was read sends no request', async () => {
     const assertHeld = () => Promise.reject(new Error('lost'));
     const lost: HeldMutex = { ...MUTEX, assertHeld };
-    const { tokens, requests } = tokensOf({
-      withTokenMutex: ({ request }) => request(lost, ALONE),
-    });
+    const { tokens, requests } = tokensOf({ acquire: async () => ({ mutex: lost }) });
     await expect(tokens.current()).rejects.toThrow('lost');
     expect(requests()).toBe(0);
   });
@@ -380,16 +385,25 @@ describe('a token store', () => {
       const resetsAt = [60_000, 60_400].find((end) => now < end);
       return resetsAt === undefined ? undefined : { remaining: 0, receivedAt: 0, resetsAt };
     };
-    const { tokens, io, requests } = tokensOf({ readLimit }, 100_000);
+    const { tokens, io, requests } = tokensOf({}, 100_000, readLimit);
     expect(await tokens.current()).toBe('T1');
     expect([requests(), io.elapsed()]).toEqual([1, 60_000]);
+  });
+
+  it('is sent after the whole wait though the limit ended while the mutex was released', async () => {
+    const limit = { remaining: 0, receivedAt: 0, resetsAt: 60_000 };
+    const readLimit = (now: number) => (now < 60_000 ? limit : undefined);
+    const release = async () => io.advance(60_000);
+    const acquire = async () => ({ mutex: { ...MUTEX, release } });
+    const { tokens, io, requests } = tokensOf({ acquire }, 150_000, readLimit);
+    expect([await tokens.current(), requests()]).toEqual(['T1', 1]);
   });
 
   it('with one limit after another is waited for as long as the patience in all', async () => {
     const readLimit = (now: number) => {
       return { remaining: 0, receivedAt: now, resetsAt: now + 60_000 };
     };
-    const { tokens, io } = tokensOf({ readLimit }, 100_000);
+    const { tokens, io } = tokensOf({}, 100_000, readLimit);
     await expect(tokens.current()).rejects.toThrow('token request limit reached');
     expect(io.elapsed()).toBe(60_000);
   });

@@ -26,7 +26,7 @@ export function bytes(text: string, closes = false): ScriptedResponse {
 
 /** Tokens T1, T2 and so on; each renewal returns the next. */
 class TestTokens implements TokenSource {
-  readonly factsIfRefused = { kind: 'token-refused' } as const;
+  readonly factsIfRejected = { kind: 'token-refused' } as const;
   /** Each refused token, and whether the service had accepted it before. */
   readonly refusals: [string, boolean][] = [];
   /** True if the tokens were received a moment ago. */

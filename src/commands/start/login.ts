@@ -267,7 +267,7 @@ const MAX_ATTEMPTS = 3;
 async function requestFirstToken(
   context: Context,
   options: Options,
-  { account, tokens, store }: Session,
+  { account, tokens, stores }: Session,
   settings: Settings,
 ): Promise<{ password: string; token: IssuedToken; isOfProfile: boolean }> {
   if (tokens === undefined) throw new Error('a login does not use IMGCTL_TOKEN');
@@ -275,7 +275,7 @@ async function requestFirstToken(
   const isOfProfile = given?.isOfProfile ?? false;
   let password = given?.password ?? (await promptForPassword(context, account));
   // A token that cannot be stored is not worth one of the few requests.
-  await store.testWrite();
+  await stores.use((store) => store.testWrite());
   for (let attempt = 1; ; attempt += 1) {
     try {
       const { ignoreLimit } = options;
@@ -285,7 +285,7 @@ async function requestFirstToken(
       return { password, token, isOfProfile };
     } catch (error) {
       const left = MAX_ATTEMPTS - attempt;
-      const limit = await store.readLimit(context.io.now());
+      const limit = await stores.use((store) => store.readLimit());
       const mayRetry = given === undefined && left > 0 && limit?.remaining !== 0;
       if (!hasCode(error, 'wrong-credentials') || !mayRetry) throw error;
       context.console.warn(`${error.message} (${counted(left, 'attempt')} left)`);

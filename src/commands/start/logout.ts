@@ -156,7 +156,7 @@ async function deleteSharedToken(
 ): Promise<void> {
   const store = await openSharedStore(context.sessionOptions(settings));
   try {
-    if (await store?.redis.forgetToken())
+    if (await store?.account.forgetToken())
       context.console.success(`Deleted the token in ${address}`);
   } catch (error) {
     if (!(error instanceof SharedStoreError)) throw error;
@@ -164,6 +164,6 @@ async function deleteSharedToken(
     const facts = hint`when the token store works again, run: ${imgctl('logout', '--all')}`;
     throw new ImgctlError('unreachable', message, { facts });
   } finally {
-    await store?.redis.close();
+    await store?.account.close();
   }
 }

@@ -45,10 +45,10 @@ export const whoami = command({
 async function run(context: Context, options: Parsed<typeof OPTIONS>): Promise<Result> {
   // In a table, the rest would be rows of `-`.
   const output = context.output(COLUMNS, { ...options, omitsMissing: true });
-  const { account, client, tokens, store } = await context.session();
+  const { account, client, tokens, stores } = await context.session();
   if (options.check) await client.serviceRoot();
   const now = context.io.now();
-  const token = tokens && (await store.read());
+  const token = tokens && (await stores.use((store) => store.read()));
   const state = tokens ? tokenState(token, now) : 'from IMGCTL_TOKEN';
   const left = Math.max(0, (token?.expiresAt ?? 0) - now);
   const record = {
@@ -59,7 +59,7 @@ async function run(context: Context, options: Parsed<typeof OPTIONS>): Promise<R
     checked: options.check === true,
     expires_on: token ? utcTime(token.expiresAt) : null,
     expires_in: token ? Math.round(left / 1000) : null,
-    stored_in: (token && store.location) ?? null,
+    stored_in: (token && stores.current.location) ?? null,
   };
   if (options.check || (state !== 'none' && state !== 'expired'))
     return { output, rows: [record], isOne: true };

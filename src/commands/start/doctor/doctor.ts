@@ -284,9 +284,9 @@ async function storeResult({ context }: Diagnosis): Promise<CheckResults> {
     address === 'file' ? undefined : await openSharedStore(context.sessionOptions(settings));
   if (store === undefined) return [];
   try {
-    await store.redis.rehearse();
+    await store.account.rehearse();
     await store.read();
-    const seal = store.redis.isSealed ? 'tokens are encrypted' : 'tokens are not encrypted';
+    const seal = store.account.isSealed ? 'tokens are encrypted' : 'tokens are not encrypted';
     return `${address}: reachable, ${seal}`;
   } catch (error) {
     if (!(error instanceof SharedStoreError)) throw error;
@@ -294,7 +294,7 @@ async function storeResult({ context }: Diagnosis): Promise<CheckResults> {
     const check = hint`check its address, password, permissions and ca-file; see: ${see}`;
     return warning(`cannot use ${address}: ${error.message}`, error.facts ?? check);
   } finally {
-    await store.redis.close();
+    await store.account.close();
   }
 }
 

@@ -40,7 +40,7 @@ export async function connect(diagnosis: Diagnosis): Promise<CheckResult> {
     current: async () => token,
     renew: async () => undefined,
     isNew: () => false,
-    factsIfRefused: REFUSED,
+    factsIfRejected: REFUSED,
   };
   // Settings that this request does not need may be invalid.
   const unneeded = { concurrency: '1', username: '-', 'auth-scheme': token ? undefined : 'bearer' };
@@ -129,7 +129,7 @@ export function tokenResult({ context, cached, response, loginError }: Diagnosis
     const finding = `${state === 'none' ? 'no token yet' : state}; ${next}`;
     return notChecked(finding, hint`check it with: ${imgctl('doctor', '--login')}`);
   }
-  const facts = tokenOfEnvironment(io)?.factsIfRefused ?? REFUSED;
+  const facts = tokenOfEnvironment(io)?.factsIfRejected ?? REFUSED;
   if (!isRefusal(response)) {
     const origin = fixed ? 'from IMGCTL_TOKEN' : `valid until ${utcTime(cached?.expiresAt ?? 0)}`;
     return `${origin}, accepted by the service`;
