@@ -20,9 +20,11 @@ export const UNSTYLED: Style = {
 
 export async function loadStyle({ color }: Pick<Terminal, 'color'>): Promise<Style> {
   if (!color) return UNSTYLED;
-  const { Chalk } = await import('chalk');
+  const chalk = await import('chalk').catch(() => undefined);
+  // An upgrade has removed it. The error that says so has to be shown.
+  if (chalk === undefined) return UNSTYLED;
   // An explicit level, as chalk itself ignores NO_COLOR and --color.
-  const { bold, cyan, dim, green, yellow, red } = new Chalk({ level: 1 });
+  const { bold, cyan, dim, green, yellow, red } = new chalk.Chalk({ level: 1 });
   const states = { good: green, waiting: yellow, bad: red };
   return { heading: bold, id: cyan, faint: dim, hint: cyan, ...states };
 }

@@ -31,7 +31,7 @@ function copyOf(...names: string[]): string {
 /** Runs a copy of the package. */
 function launch(line: string, folder: string, env = {}) {
   const argv = [path.join(folder, 'bin/imgctl.js'), ...line.split(' ')];
-  return promisify(execFile)(process.execPath, argv, { env: { ...process.env, ...env } });
+  return promisify(execFile)(process.execPath, argv, { env });
 }
 
 it('the launcher prints the version and completion scripts without the bundle, else that it is not built', async () => {
@@ -88,13 +88,17 @@ withFiles('a plain images list loads no heavy library (only with Node)', async (
   }
 });
 
-withFiles('an upgrade ends images list with one line that says so (only with Node)', async () => {
+withFiles.each([
+  {},
+  // Colours are code of their own.
+  { FORCE_COLOR: '1' },
+])('an upgrade ends images list with one line that says so: %j (only with Node)', async (more) => {
   const folder = copyOf('bin', 'dist', 'package.json');
   const { env, requests } = await programUser((request, index) => {
     rmSync(path.join(folder, 'dist'), { recursive: true });
     return catalogueOf(testImages(2))(request, index);
   });
-  await expect(launch('images list', folder, env)).rejects.toMatchObject({
+  await expect(launch('images list', folder, { ...env, ...more })).rejects.toMatchObject({
     code: 1,
     stdout: '',
     stderr:
