@@ -19,7 +19,7 @@ import { selfSigned } from '../support/certificate.ts';
 import { serve } from '../support/emulator.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { missing } from '../support/requirements.ts';
-import { unusedPort } from '../support/sockets.ts';
+import { freePort } from '../support/sockets.ts';
 import { account, configDirectory } from '../support/users.ts';
 import { mountTmpfs, NO_TMPFS } from './disks.ts';
 
@@ -57,19 +57,19 @@ export async function startProgram(
   argsOf: (host: string, own: string) => string[],
   env = process.env,
 ) {
-  const { baseUrl } = await unusedPort();
+  const host = `127.0.0.1:${await freePort()}`;
   const own = temporaryDirectory();
   chmodSync(own, 0o777);
-  const child = spawn(command, argsOf(new URL(baseUrl).host, own), { stdio: 'ignore', env });
+  const child = spawn(command, argsOf(host, own), { stdio: 'ignore', env });
   onTestFinished(async () => {
     child.kill('SIGTERM');
     if (child.exitCode === null) await new Promise((resolve) => child.once('exit', resolve));
   });
-  for (let tries = 0; tries < 200; tries += 1) {
-    if (await fetch(baseUrl).catch(() => undefined)) return baseUrl;
+  while (child.exitCode === null) {
+    if (await fetch(`http://${host}`).catch(() => undefined)) return `http://${host}`;
     await wait(50);
   }
-  throw new Error(`${command} does not answer`);
+  throw new Error(`${command} ended`);
 }
 
 /** Starts a program with this configuration, which serves a folder. */

@@ -9,7 +9,7 @@ import { afterAll, onTestFinished } from 'vitest';
 import { selfSigned } from './certificate.ts';
 import { temporaryDirectory } from './io.ts';
 import { missing, skipped } from './requirements.ts';
-import { unusedPort } from './sockets.ts';
+import { freePort } from './sockets.ts';
 
 /** For `it.skipIf`, and the end of the title. */
 export const NO_REDIS = skipped(missing('redis-server', 'redis-cli'));
@@ -41,7 +41,7 @@ export function sharedRedis() {
 /** Starts a server on a free port; `url` and `env` are those of the ACL user imgctl. */
 async function launchRedis({ tls = false } = {}) {
   const folder = temporaryDirectory();
-  const { port } = new URL((await unusedPort()).baseUrl);
+  const port = await freePort();
   const files = { key: path.join(folder, 'key.pem'), cert: path.join(folder, 'cert.pem') };
   const identity = selfSigned('127.0.0.1');
   writeFileSync(files.key, identity.key);
@@ -71,7 +71,10 @@ user imgctl ${USER}
   const start = async () => {
     // It stands for another machine: a fleet that starts here must not slow it down, if that is permitted.
     child = spawn('nice', ['-n', '-15', 'redis-server', config], { stdio: 'ignore' });
-    while (cli('ping') !== 'PONG') await wait(20);
+    while (cli('ping') !== 'PONG') {
+      if (child.exitCode !== null) throw new Error('redis-server ended');
+      await wait(20);
+    }
   };
   /** Kills it; it keeps nothing on the disk. */
   const stop = async () => {

@@ -1,5 +1,7 @@
 // TCP servers and proxies for the running test.
 
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
 import net from 'node:net';
 import tls from 'node:tls';
 import { onTestFinished } from 'vitest';
@@ -32,11 +34,34 @@ export async function listen(...options: Parameters<typeof start>): Promise<{ ba
   return { baseUrl };
 }
 
-/** Returns the URL of a port that was just closed. */
+/**
+ * Returns the URL of a port that refuses connections while the test runs: that of the client of a connection. A port that
+ * was just closed may be given to the server of another test.
+ */
 export async function unusedPort(): Promise<{ baseUrl: string }> {
-  const { baseUrl, close } = await start(net.createServer());
-  await close();
-  return { baseUrl };
+  const { baseUrl } = await listen(net.createServer());
+  const client = net.connect(Number(new URL(baseUrl).port), '127.0.0.1');
+  client.on('error', () => {});
+  onTestFinished(() => void client.destroy());
+  await once(client, 'connect');
+  return { baseUrl: `http://127.0.0.1:${client.localPort}` };
+}
+
+/**
+ * Returns a free port for a program, which starts later: none that the system picks for the servers and connections of
+ * other tests meanwhile.
+ */
+export async function freePort(): Promise<string> {
+  for (;;) {
+    const server = net.createServer();
+    server.listen(randomInt(20_000, 30_000), '127.0.0.1');
+    const isFree = await once(server, 'listening').catch(() => undefined);
+    if (!isFree) continue;
+    const { port } = server.address() as net.AddressInfo;
+    server.close();
+    await once(server, 'close');
+    return `${port}`;
+  }
 }
 
 /**
