@@ -7,12 +7,23 @@ import { defineConfig } from 'vitest/config';
 /** Tests write, sync and remove thousands of files: on a disk that takes a third of the time. */
 function temporaryFolder(): string {
   const memory = '/dev/shm';
+  // Many tests write a command line with paths as one text.
+  if (/\s/.test(tmpdir()) && process.platform !== 'win32') return '/tmp';
   if (process.platform !== 'linux' || process.env.TMPDIR) return tmpdir();
   const [, options] = / \/dev\/shm tmpfs (\S+)/.exec(readFileSync('/proc/mounts', 'utf8')) ?? [];
   if (options === undefined || options.split(',').includes('noexec')) return tmpdir();
   const { bavail, bsize } = statfsSync(memory);
   return bavail * bsize < 2 ** 30 ? tmpdir() : memory;
 }
+
+/** Time for a machine that other work shares: a test that waits for something ends as soon as it is there. */
+export const TIMEOUTS = {
+  ...{ testTimeout: 300_000, hookTimeout: 300_000 },
+  expect: { poll: { timeout: 60_000, interval: 5 } },
+};
+
+// Some tests compare modes of files.
+process.umask(0o022);
 
 export default defineConfig({
   test: {
@@ -21,10 +32,7 @@ export default defineConfig({
     // Most code of tests runs a few times only: compiling it at once costs less than interpreting it first.
     execArgv: ['--always-sparkplug'],
     env: { TZ: 'UTC', TMPDIR: temporaryFolder() },
-    // Time for a machine that other work shares: a test that waits for something ends as soon as it is there.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    expect: { poll: { timeout: 30_000, interval: 5 } },
+    ...TIMEOUTS,
     reporters: ['default', './test/support/tally.ts'],
     projects: [
       {

@@ -83,7 +83,7 @@ async function runBlock(page: string, text: string) {
     USER: 'alice',
     IMGCTL_PASSWORD: 'demo',
   };
-  const options = { cwd: path.join(folder, 'work'), env, timeout: 60_000 };
+  const options = { cwd: path.join(folder, 'work'), env, timeout: 300_000 };
   // Without --norc, bash takes the socket on its stdin for a remote login and reads bashrc, which may break with -u.
   const strict = ['--norc', '-eu', '-o', 'pipefail', '-c', script];
   return promisify(execFile)('bash', strict, options);

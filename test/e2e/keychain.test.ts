@@ -1,6 +1,6 @@
 // The built program with GNOME Keyring, and with docker-credential-pass and GnuPG.
 
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -31,7 +31,7 @@ function expectNoPassword(...seen: readonly unknown[]): void {
 
 const gnome = skipped(missing('dbus-run-session', 'gnome-keyring-daemon', 'secret-tool'));
 
-it.skipIf(gnome)(`login --store-password works with GNOME Keyring${gnome}`, async () => {
+it.skipIf(gnome)(`login --store-password works with GNOME Keyring${gnome}`, async ({ signal }) => {
   const { env } = await alice();
   const script = `
     printf keyring | gnome-keyring-daemon --unlock --components=secrets > /dev/null
@@ -43,9 +43,7 @@ it.skipIf(gnome)(`login --store-password works with GNOME Keyring${gnome}`, asyn
     imgctl logout || exit
     secret-tool lookup service imgctl || echo " forgotten"`;
   const session = promisify(execFile)('dbus-run-session', ['--', 'sh', '-c', script], {
-    env,
-    killSignal: 'SIGKILL',
-    timeout: 30_000,
+    ...{ env, killSignal: 'SIGKILL', signal },
   });
   const { stdout, stderr } = await session;
   expect({ stdout, stderr }).toEqual({
@@ -58,18 +56,18 @@ const pass = skipped(missing('docker-credential-pass', 'pass', 'gpg'));
 
 it.skipIf(pass)(
   `login --store-password, a renewal and logout work with docker-credential-pass${pass}`,
-  async () => {
+  async ({ signal }) => {
     const { env, tokens } = await alice();
-    const run = (program: string, ...args: string[]) =>
-      spawnSync(program, args, { env, encoding: 'utf8', timeout: 30_000 });
+    const run = async (program: string, ...args: string[]) =>
+      (await promisify(execFile)(program, args, { env, signal })).stdout;
     const key = ['--batch', '--passphrase', '', '--quick-generate-key', 'alice@example.com'];
-    expect(run('gpg', ...key)).toMatchObject({ status: 0 });
-    expect(run('pass', 'init', 'alice@example.com')).toMatchObject({ status: 0 });
     try {
+      await run('gpg', ...key);
+      await run('pass', 'init', 'alice@example.com');
       const imgctl = (argv: string[], stdin?: string) => runProgram(argv, { env, stdin });
       const setting = ['config', 'set', 'credential-helper', 'pass'];
       const results = [await imgctl(setting), await imgctl(LOGIN, PASSWORD)];
-      expect(run('docker-credential-pass', 'list').stdout).toContain(
+      expect(await run('docker-credential-pass', 'list')).toContain(
         `"${env.IMGCTL_BASE_URL}":"alice"`,
       );
       rmSync(tokens, { recursive: true });
@@ -77,10 +75,10 @@ it.skipIf(pass)(
       const files = filesBelow(env.HOME).map((file) => readFileSync(file, 'utf8'));
       results.push(await imgctl(['logout', '--debug']));
       expect(results.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0, 0]);
-      expect(run('docker-credential-pass', 'list').stdout.trim()).toBe('{}');
+      expect((await run('docker-credential-pass', 'list')).trim()).toBe('{}');
       expectNoPassword(results, files);
     } finally {
-      run('gpgconf', '--kill', 'gpg-agent');
+      await promisify(execFile)('gpgconf', ['--kill', 'gpg-agent'], { env });
     }
   },
 );

@@ -56,7 +56,7 @@ it('the examples of docs/library.md pass the type checks, which find a mistake, 
   };
   writeFileSync(path.join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
   const compiler = path.join(ROOT, 'node_modules/typescript/bin/tsc');
-  const compiled = execute(process.execPath, [compiler, '-p', folder]);
+  const compiled = execute(process.execPath, [compiler, '-p', folder, '--pretty', 'false']);
   const message = `^\\S*example-${EXAMPLES.length}\\.ts\\S* error TS\\d+: Type 'number' is not assignable to type[^\\n]*\\n$`;
   await expect(compiled).rejects.toMatchObject({
     stdout: expect.stringMatching(new RegExp(message)),

@@ -159,7 +159,7 @@ describe('a token request', () => {
       sessionWith(server.baseUrl, directory, {}, io);
     const first = await open('old');
     const started = first.client.serviceRoot();
-    await expect.poll(() => server.requests.length, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => server.requests.length).toBe(1);
     const io = fakeIo({ env: { IMGCTL_PASSWORD: other } });
     const { sleep } = io;
     io.sleep = (milliseconds, signal) => {
@@ -287,7 +287,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     );
     const first = await sessionWith(server.baseUrl, temporaryDirectory(), env);
     const started = first.client.serviceRoot();
-    await expect.poll(() => server.requests.length, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => server.requests.length).toBe(1);
     const io = fakeIo({ env });
     const { sleep } = io;
     io.sleep = (milliseconds, signal) => {

@@ -67,7 +67,7 @@ export interface ProgramOptions {
 export function withHook<Given extends Environment>(env: Given, script: string) {
   const hook = path.join(temporaryDirectory(), 'hook.cjs');
   writeFileSync(hook, script);
-  return { ...env, NODE_OPTIONS: `--require ${hook}` };
+  return { ...env, NODE_OPTIONS: `--require="${hook}"` };
 }
 
 /** Returns the environment of a program whose clock is ahead; likewise. */
