@@ -1,10 +1,11 @@
 // The built program on a pseudo terminal and in pipes: keys, readers, and how it leaves the terminal.
 
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { errorCode } from '../../src/errors.ts';
 import { catalogueOf, testImages } from '../support/catalogue-page.ts';
 import { screenOf } from '../support/memory-sink.ts';
 import { programUser, type RunningProgram, startProgram } from '../support/program.ts';
@@ -61,6 +62,21 @@ async function endOf(started: RunningProgram): Promise<string> {
   return screen;
 }
 
+/** True if a terminal takes no output: after Ctrl-S, which `script` has to pass on. */
+function isStopped(terminal: string): boolean {
+  const { O_WRONLY, O_NONBLOCK, O_NOCTTY } = constants;
+  const descriptor = openSync(terminal, O_WRONLY | O_NONBLOCK | O_NOCTTY);
+  try {
+    // It shows nothing.
+    writeSync(descriptor, '\0');
+    return false;
+  } catch (error) {
+    return errorCode(error) === 'EAGAIN';
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
 const LISTING = 'eval "$IMGCTL images list --per-page 1"';
 const LISTED = /^ *3 +image-0003\.ova/m;
 const FIRST_PAGE = /[^ ] read 1 of 3 images/;
@@ -113,6 +129,7 @@ describe.skipIf(NO_SCRIPT)(`on a terminal${NO_SCRIPT}`, () => {
     expect(spawnSync('stty', ['-F', terminal, 'cols', '42']).status).toBe(0);
     await started.waitFor('stdout', FIRST_PAGE);
     started.child.stdin?.write(CTRL_S);
+    await expect.poll(() => isStopped(terminal)).toBe(true);
     release();
     await wait(150);
     expect(await started.waitFor('stdout', '')).not.toMatch(LISTED);
