@@ -45,7 +45,7 @@ export function noMatchError(empty: EmptyQuery, slip = slipIn(empty.query)): Img
   return new ImgctlError('empty', message, { facts: slip ?? guessAbout(query, tally) });
 }
 
-/** A word or filter that surely matches no image. */
+/** A word or filter that is hardly meant as it is. */
 interface Slip {
   readonly finds: RegExp;
   /** Returns what to type instead. @param input the whole word or filter */
@@ -65,6 +65,9 @@ const INVISIBLE: Slip = {
   },
 };
 
+/** Signs of patterns and quotes. An apostrophe is one only at an end of a word. */
+const SIGNS = /\.?[*?%^$"\u201c\u201d]|^['\u2018]|['\u2019]$/g;
+
 const SLIPS_OF_WORDS: readonly Slip[] = [
   INVISIBLE,
   {
@@ -78,21 +81,45 @@ const SLIPS_OF_WORDS: readonly Slip[] = [
     advise: ([, word]) => `to leave out names that contain it: -f ${shellQuote(`name!~${word}`)}`,
   },
   {
-    // 'ubuntu*' or '.*'
-    finds: /\.?[*%^$]/,
+    // 'ubuntu*', '.*' or '"ubuntu"'
+    finds: new RegExp(SIGNS.source),
     advise: ({ input }) => {
-      const signs = input.match(/\.?[*%^$]/g)?.join('');
-      const bare = input.replace(/\.?[*%^$]/g, '');
+      const signs = input.match(SIGNS)?.join('');
+      const bare = input.replace(SIGNS, '');
       return `a word matches any part of the name; omit ${bare === '' ? signs : `${signs}: ${bare}`}`;
     },
   },
   {
-    // debian,ubuntu
-    finds: /\S[,|]\S/,
+    // debian,ubuntu or ubuntu:22.04
+    finds: /\S[,|:/]\S/,
     advise: ({ input }) => {
-      const all = input.split(/[,|]+/).filter(Boolean).map(shellQuote).join(' ');
+      const all = input
+        .split(/[,|:/()]+/)
+        .filter(Boolean)
+        .map(shellQuote)
+        .join(' ');
       return `every word must match; write ${all}, or run the command once for each`;
     },
+  },
+  {
+    // debian or ubuntu
+    finds: /^(?:and|or|&&?|\|\|?)$/i,
+    advise: ([word]) => `every word must match; omit ${word}, or run the command once for each`,
+  },
+  {
+    // -s name desc
+    finds: /^(?:asc|desc)$/i,
+    advise: ([word]) => `to sort in this direction: -s FIELD,${word}`,
+  },
+  {
+    // -c id name
+    finds: new RegExp(`^${FIELD}$`, 'i'),
+    advise: ([word]) => `to show this field: -c ${word}; to search for it: -f 'name~${word}'`,
+  },
+  {
+    // list help, my-images delete web.ova
+    finds: /^(?:help|get|show|describe|delete|remove|rm)$/i,
+    advise: () => 'a word matches names; for help, add --help',
   },
   {
     // 'ubuntu 22.04'
@@ -107,13 +134,26 @@ const SLIPS_OF_WORDS: readonly Slip[] = [
 const SLIPS_OF_FILTERS: readonly Slip[] = [
   INVISIBLE,
   {
-    // -f 'name~a && name~b', -f 'name~a and name~b' or -f 'name~a,name~b'
+    // -f 'name~a && name~b', -f 'name~a or name~b' or -f 'name~a,name~b'
     finds: new RegExp(
-      `^(\\w+ ?[=!<>~].*?\\S)(?:\\s+(?:&&?|and)\\s+|\\s*,\\s*)(${FIELD} ?[=!<>~].*)$`,
+      `^(\\w+ ?[=!<>~].*?\\S)(?:\\s+(?:&&?|\\|\\|?|and|or)\\s+|\\s*,\\s*)(${FIELD} ?[=!<>~].*)$`,
       'is',
     ),
     advise: ([, first = '', second = '']) =>
-      `use -f for each filter: -f ${shellQuote(first)} -f ${shellQuote(second)}`,
+      `every filter must match; use -f for each: -f ${shellQuote(first)} -f ${shellQuote(second)}`,
+  },
+  {
+    // -f name==web
+    finds: /^(\w+ ?)==(.*)/s,
+    advise: ([, field = '', value = '']) => `did you mean -f ${shellQuote(`${field}=${value}`)}?`,
+  },
+  {
+    // -f 'name="web"' or -f 'name,in,"a","b"'
+    finds: /^(\w+ ?[=~] ?|\w+,(?:eq|like|in),)(["'].+["'])$/s,
+    advise: ([, start = '', value = '']) => {
+      const meant = shellQuote(start + value.replaceAll(/["']/g, ''));
+      return `quotes belong to the value; did you mean -f ${meant}?`;
+    },
   },
 ];
 

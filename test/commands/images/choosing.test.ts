@@ -92,7 +92,6 @@ describe('an empty list on a terminal', () => {
       'to match one of several values: -f folder,in,a,b',
     ],
     ["images list -f 'path,like,[x]%'", 'no images match'],
-    ['images list public', 'no images match'],
     [
       `images list -f 'folder=""'`,
       'no images match',

@@ -280,21 +280,42 @@ describe('images list', () => {
     ['id>=1100', "no images match\nhint: did you mean -f 'id>=1100'?"],
     ["'!ubuntu'", "no images match\nhint: to leave out names that contain it: -f 'name!~ubuntu'"],
     ['.*ubuntu*', 'no images match\nhint: a word matches any part of the name; omit .**: ubuntu'],
-    ['ubuntu%', 'no images match\nhint: a word matches any part of the name; omit %: ubuntu'],
+    [
+      `'"ubuntu%?"'`,
+      'no images match\nhint: a word matches any part of the name; omit "%?": ubuntu',
+    ],
     ['^ubuntu$', 'no images match\nhint: a word matches any part of the name; omit ^$: ubuntu'],
     [
       'zz,yy',
       'no images match\nhint: every word must match; write zz yy, or run the command once for each',
     ],
     [
-      "'zz|yy'",
-      'no images match\nhint: every word must match; write zz yy, or run the command once for each',
+      "'(zz|yy:22.04)'",
+      'no images match\nhint: every word must match; write zz yy 22.04, or run the command once for each',
     ],
     [
-      "-f 'name~zz && name~yy'",
-      "no images match\nhint: use -f for each filter: -f 'name~zz' -f 'name~yy'",
+      'AND',
+      'no images match\nhint: every word must match; omit AND, or run the command once for each',
     ],
-    ["-f 'name~zz, id<5'", "no images match\nhint: use -f for each filter: -f 'name~zz' -f 'id<5'"],
+    ['-s name desc', 'no images match\nhint: to sort in this direction: -s FIELD,desc'],
+    [
+      '-c id name',
+      "no images match\nhint: to show this field: -c name; to search for it: -f 'name~name'",
+    ],
+    ['help', 'no images match\nhint: a word matches names; for help, add --help'],
+    [
+      "-f 'name~zz || name~yy'",
+      "no images match\nhint: every filter must match; use -f for each: -f 'name~zz' -f 'name~yy'",
+    ],
+    [
+      "-f 'name~zz, id<5'",
+      "no images match\nhint: every filter must match; use -f for each: -f 'name~zz' -f 'id<5'",
+    ],
+    ['-f name==zz', "no images match\nhint: did you mean -f 'name=zz'?"],
+    [
+      `-f 'name,in,"a","b"'`,
+      'no images match\nhint: quotes belong to the value; did you mean -f name,in,a,b?',
+    ],
     [
       'ubuntu\u200b',
       'no images match\nhint: remove the invisible character (U+200B): ubuntu\\u200b',
