@@ -263,6 +263,17 @@ it('images lock add, update and remove keep members that imgctl does not know', 
   expect((await lock('list --json')).stdout).not.toContain('owner');
 });
 
+it('says on a terminal if no image is locked', async () => {
+  const { lock, imgctl, cwd } = await locked();
+  for (const name of ['db', 'web']) await lock(`remove ${name}`);
+  const stderr = 'imgctl: no images are locked\n';
+  for (const verb of ['list', 'check', 'update']) {
+    const line = `images lock ${verb}`;
+    expect(await imgctl(line, { cwd, errorColumns: 80 })).toMatchObject({ stderr, exitCode: 0 });
+    expect(await lock(verb)).toMatchObject({ stdout: '', stderr: '' });
+  }
+});
+
 describe('images lock check', () => {
   it.each([
     ['ok', [WEB_1, named(3, 'ubuntu-24.04-desktop-server.ova')], 0, 0],

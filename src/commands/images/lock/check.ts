@@ -13,7 +13,7 @@ import { column, pick } from '../../../output/columns.ts';
 import { counted } from '../../../words.ts';
 import { IMAGE_COLUMNS } from '../options.ts';
 import { openCatalogue, readTogether } from '../read.ts';
-import { lockCommand, readLocks, selectLocks } from './lock-file.ts';
+import { lockCommand, noteIfNone, readLocks, selectLocks } from './lock-file.ts';
 import type { LockedImage } from './lock-format.ts';
 import { type Break, breakOf } from './locked-image.ts';
 import { type LockSearch, matchesOwnWords, newestOfSeries, searchFor } from './newer-image.ts';
@@ -87,7 +87,12 @@ async function run(
   const broken = rows.filter(({ state }) => state !== 'newer' && state !== 'ok');
   if (broken.length === 0) {
     const hasNewer = rows.some(({ state }) => state === 'newer');
-    return { output, rows, exitCode: options.exitCode && hasNewer ? CHANGES_EXIT_CODE : 0 };
+    return {
+      output,
+      rows,
+      exitCode: options.exitCode && hasNewer ? CHANGES_EXIT_CODE : 0,
+      afterwards: () => noteIfNone(context, output, all),
+    };
   }
   const update = lockCommand(options, 'update', ...broken.map(({ lock }) => lock));
   const message = `${broken.length} of ${counted(rows.length, 'locked image')} changed`;

@@ -3,7 +3,7 @@
 import { command, type Parsed } from '../../../cli/declare.ts';
 import type { Result } from '../../../cli/result.ts';
 import type { Context } from '../../../context.ts';
-import { readLocks } from './lock-file.ts';
+import { noteIfNone, readLocks } from './lock-file.ts';
 import { LOCK_COLUMNS, LOCK_OPTIONS, SHOWN_COLUMNS } from './options.ts';
 
 export const lockList = command({
@@ -22,8 +22,5 @@ async function run(context: Context, options: Parsed<typeof LOCK_OPTIONS>): Prom
   const output = context.output(LOCK_COLUMNS, { ...options, shown: SHOWN_COLUMNS });
   const locks = await readLocks(context, options);
   const rows = [...locks].map(([name, locked]) => ({ lock: name, ...locked }));
-  const afterwards = () => {
-    if (rows.length === 0 && output.hasNotes) context.console.note('no images are locked');
-  };
-  return { output, rows, afterwards };
+  return { output, rows, afterwards: () => noteIfNone(context, output, locks) };
 }

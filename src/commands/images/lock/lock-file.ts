@@ -9,6 +9,7 @@ import { ImgctlError } from '../../../errors.ts';
 import { hint, type Invocation, imgctl } from '../../../facts.ts';
 import { expandHome } from '../../../files/paths.ts';
 import { changeUserFile, readTextFile } from '../../../files/user-file.ts';
+import type { Output } from '../../../output/output.ts';
 import { escapeInJson } from '../../../output/text.ts';
 import { quoted } from '../../../words.ts';
 import { snapshotOptions } from '../invocation.ts';
@@ -127,6 +128,11 @@ export function selectLocks(
 ): Locks {
   if (names.length === 0) return locks;
   return new Map(names.map((name) => [name, requireLock(options, locks, name)]));
+}
+
+/** Says so beside a table if there are no locks to show. */
+export function noteIfNone({ console }: Context, { hasNotes }: Output, locks: Locks): void {
+  if (locks.size === 0 && hasNotes) console.note('no images are locked');
 }
 
 /** Returns what messages call the file. */

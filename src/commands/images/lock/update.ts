@@ -9,7 +9,7 @@ import { newestCollector } from '../../../query/newest.ts';
 import { SeriesIndex } from '../../../query/series.ts';
 import { IMAGE_COLUMNS } from '../options.ts';
 import { openCatalogue, readTogether } from '../read.ts';
-import { changeLocks, lockCommand, requireLock, selectLocks } from './lock-file.ts';
+import { changeLocks, lockCommand, noteIfNone, requireLock, selectLocks } from './lock-file.ts';
 import type { LockedImage } from './lock-format.ts';
 import { newestForLock, queryOf } from './lock-query.ts';
 import { LOCK_CATALOGUE_OPTIONS, LOCK_NAME, NAMES } from './options.ts';
@@ -71,7 +71,8 @@ async function run(
     const { id, name, path } = now;
     return { lock, change: changeBetween(old, now), ...was, id, name, path };
   });
-  return { output, rows, done: `${options.file} holds the newest images` };
+  const afterwards = () => noteIfNone(context, output, before);
+  return { output, rows, done: `${options.file} holds the newest images`, afterwards };
 }
 
 function changeBetween(old: LockedImage, now: LockedImage) {
