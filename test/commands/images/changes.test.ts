@@ -361,7 +361,7 @@ describe('images changes', () => {
     const [file = ''] = stateFiles();
     fs.rmSync(file);
     fs.mkdirSync(file);
-    const folder = 'it is a folder\nhint: move it elsewhere to start again\n';
+    const folder = 'is not a regular file\nhint: move it elsewhere to start again\n';
     expect(await changes()).toEqual(failed(2, folder));
     fs.rmdirSync(file);
     fs.rmSync(path.dirname(file), { recursive: true });

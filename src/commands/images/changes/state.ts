@@ -5,7 +5,7 @@ import path from 'node:path';
 import { type Candidates, suggestWords, type Typing } from '../../../cli/suggestions.ts';
 import { findPaths } from '../../../config/paths.ts';
 import type { Context } from '../../../context.ts';
-import { errorCode, ImgctlError, isMissing, tryOr } from '../../../errors.ts';
+import { ImgctlError, isMissing, tryOr } from '../../../errors.ts';
 import { replaceFile } from '../../../files/atomic-file.ts';
 import { holdMutex } from '../../../files/mutex.ts';
 import { keyedFile } from '../../../files/paths.ts';
@@ -76,6 +76,11 @@ export async function openState(
     file,
     release,
     async read() {
+      // A named pipe would be read for ever.
+      if (!tryOr(() => fs.statSync(target).isFile(), true)) {
+        const message = `${file.what} is not a regular file`;
+        throw new ImgctlError('config', message, { facts: START_AGAIN });
+      }
       const text = await readTextFile(target, file.what, io).catch(fail);
       return text === undefined ? undefined : parseState(text, file, stringify(key));
     },
@@ -99,7 +104,6 @@ function parseState(text: string, file: FileLabel, key: string): Snapshot {
 function stateError(what: string, thrown: unknown): ImgctlError {
   const error = cannotWrite(what, thrown);
   const cause = error.cause ?? error;
-  if (errorCode(cause) === 'EISDIR') return error.with({ facts: START_AGAIN });
   return isMissing(cause) ? error.with({ facts: { kind: 'not-writable' } }) : error;
 }
 
