@@ -75,6 +75,10 @@ export async function requestToken(
   const isClientError = response.status >= 400 && response.status < 500;
   const oneTime = isClientError ? oneTimePasswordError(response) : undefined;
   if (oneTime) throw oneTime;
+  // Nothing that a command looks for is missing, such as an image or a sync request.
+  if (response.status === 404 || response.status === 410) {
+    throw statusError(withoutToken(response)).with({ code: 'failed' });
+  }
   const record = readJson(withoutToken(response));
   if (!isObject(record) || typeof record.token !== 'string' || !isToken(record.token)) {
     throw shapeError(response, 'the body holds no access token of up to 8 KiB');

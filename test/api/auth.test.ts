@@ -180,7 +180,7 @@ describe('a token request', () => {
   it.each([
     [401, { message: 'Bad credentials.' }, 'wrong-credentials'],
     [401, '<html>', 'bad-answer'],
-    [404, '<html>', 'not-found'],
+    [404, '<html>', 'failed'],
     [429, {}, 'rate-limited'],
     [500, {}, 'server-error'],
     [502, {}, 'server-error'],

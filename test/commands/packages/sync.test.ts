@@ -166,6 +166,16 @@ describe('sync', () => {
     expect((await at('sync-status 41', 400)).stderr).toContain('sync request 41 does not exist');
   });
 
+  it.each(['sync-status 41', 'sync-status 41 --wait', 'images get 41'])(
+    '%s sends one token request if that is answered with 404',
+    async (line) => {
+      const login = { IMGCTL_TOKEN: '', IMGCTL_USERNAME: 'demo', IMGCTL_PASSWORD: 'demo' };
+      const { imgctl, requests } = await scriptedUser(() => MISSING, login);
+      expect(await imgctl(line)).toEqual(failed(1, /auth\/request-token: 404/));
+      expect(requests()).toEqual([TOKEN_REQUEST]);
+    },
+  );
+
   it('can be resumed by sync-status --wait within that minute', async () => {
     const checks = [MISSING, MISSING, MISSING, DONE];
     const { imgctl } = await scriptedUser({ [SUBMIT]: SUBMITTED, [REQUEST]: checks });
