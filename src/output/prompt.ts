@@ -30,12 +30,20 @@ export async function ask(
   }
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
     const input = await askOnce(io, screen, `${label}: `, hidden);
+    if (input === undefined) {
+      throw new ImgctlError('usage', 'no input (end of file)', { facts });
+    }
     if (input !== '') return input;
   }
   throw new ImgctlError('usage', `no ${what} entered`, { facts });
 }
 
-async function askOnce(io: Io, screen: Sink, label: string, hidden: boolean): Promise<string> {
+async function askOnce(
+  io: Io,
+  screen: Sink,
+  label: string,
+  hidden: boolean,
+): Promise<string | undefined> {
   const { stream } = io.stdin;
   stream.setEncoding('utf8');
   // Set before the prompt: input typed at once is not echoed either.
@@ -63,8 +71,11 @@ async function restore(stream: NodeJS.ReadStream, screen: Sink, end: string): Pr
   }
 }
 
-/** Reads a line. What is typed after its end is left for the next prompt. */
-function readLine({ stdin: { stream }, signal }: Io): Promise<string> {
+/**
+ * Reads a line; undefined at the end of the input. What is typed after the line is left for the next
+ * prompt.
+ */
+function readLine({ stdin: { stream }, signal }: Io): Promise<string | undefined> {
   const editor = new LineEditor();
   return new Promise((resolve, reject) => {
     const stop = () => {
@@ -79,7 +90,10 @@ function readLine({ stdin: { stream }, signal }: Io): Promise<string> {
       reject(error);
     };
     const onAbort = () => fail(asImgctlError(signal.reason));
-    const onEnd = () => fail(new ImgctlError('usage', 'no input (end of file)'));
+    const onEnd = () => {
+      stop();
+      resolve(undefined);
+    };
     const onError = (cause: Error) => {
       const message = `cannot read the input: ${errorReason(cause)}`;
       fail(new ImgctlError('failed', message, { cause }));

@@ -84,7 +84,9 @@ describe('a prompt', () => {
     ['lines emptied by Ctrl-U', 'a\u0015\r\u0015\r\r', 'no password entered'],
   ])('fails at %s and restores the terminal', async (_what, typed, message) => {
     const terminal = fakeTerminal(typed);
-    await expect(ask(fakeIo({ stdin: terminal }), PASSWORD)).rejects.toMatchObject({ message });
+    const facts = message.startsWith('no ') ? PASSWORD.otherwise : undefined;
+    const asked = ask(fakeIo({ stdin: terminal }), PASSWORD);
+    await expect(asked).rejects.toMatchObject({ message, facts });
     expect(terminal.rawModes.slice(-2)).toEqual([true, false]);
   });
 
