@@ -51,7 +51,9 @@ const OPTIONS = {
   },
   username: (settings: Settings) => {
     const { text = '', origin } = settings.find('username');
-    const { text: usual = text } = settings.findUngiven('username');
+    const { serviceProfile, config } = settings;
+    const stored = config.profiles.get(serviceProfile)?.username;
+    const usual = settings.findUngiven('username').text ?? stored ?? text;
     return origin === '--username' && text !== usual ? ['--username', text] : [];
   },
 } as const satisfies Record<string, (settings: Settings) => readonly string[]>;

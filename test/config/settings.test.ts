@@ -55,6 +55,22 @@ it.each([
   },
 );
 
+it('a login in a hint for the service of another profile keeps another user name', () => {
+  const taken = { 'base-url': 'https://test.example', username: 'alice' };
+  const own = { 'base-url': 'https://own.example' };
+  const profiles = new Map(Object.entries({ default: own, taken }));
+  const settings = new Settings({ profile: undefined, profiles }, 'default');
+  const textFor = (username: string) => {
+    const run = settings.with(
+      { username, 'base-url': 'https://test.example' },
+      (key) => `--${key}`,
+    );
+    return hintText(hint`${imgctl('login')}`, () => run);
+  };
+  expect(textFor('alice')).toBe('imgctl login --profile taken');
+  expect(textFor('bob')).toBe('imgctl login --profile taken --username bob');
+});
+
 it('a command in a hint keeps the dashes before words that begin with one', () => {
   const settings = () => new Settings({ profile: undefined, profiles: new Map() }, 'work');
   const text = hintText(hint`${imgctl('images', 'list', '--', '-x')}`, settings);
