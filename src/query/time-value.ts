@@ -55,9 +55,12 @@ const AGE_IN_WORDS = new RegExp(
   `^(?:last |past )?(\\d{0,4}) ?((?:${UNIT_WORDS})s?|[smhdwy])(?: ago)?$`,
 );
 
-/** Returns what words mean: 30d for 1month, 2w for 2 weeks ago, and the local date for today. */
+/** Returns what words mean: 30d for 1month and 1M, 2w for 2 weeks ago, the local date for today. */
 export function timeInWords(text: string, now: number): string | undefined {
-  const words = text.toLowerCase().replace(/[\s_-]+/g, ' ');
+  const words = text
+    .replace(/^(\d+ ?)M$/, '$1month')
+    .toLowerCase()
+    .replace(/[\s_-]+/g, ' ');
   const daysAgo = ['today', 'yesterday'].indexOf(words);
   // A local day may have 23 hours.
   if (daysAgo >= 0) return new Date(now + offsetAt(now) - daysAgo * DAY).toISOString().slice(0, 10);

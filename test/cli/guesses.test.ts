@@ -163,6 +163,7 @@ it.each([
   ['images list -s -updated_on', 'did you mean updated_on,desc?\n'],
   ['images list -s updated_on,dsc', 'did you mean desc? valid: asc, desc\n'],
   ['images list --since 1month', 'did you mean 30d?\n'],
+  ['images list --since 2M', 'did you mean 60d?\n'],
   [
     'images list --since may',
     'use 2024-01-31, 2024-01-31T12:00:00Z, 30d (units: s, m, h, d, w or y) or ',
