@@ -106,8 +106,7 @@ const HINTS: {
   'unread-body': ({ url }) => hint`print it with: ${imgctl('api', url)}`,
   'sync-unknown': () =>
     hint`check before you submit another: ${imgctl('my-images')}, or the email of the service`,
-  region: ({ region, used }) => {
-    if (region === undefined) return hint`check the region: ${setting('get', 'upload-region')}`;
+  region: ({ region = 'REGION', used }) => {
     const rest = used ? `; then replace ${used} in the upload URL` : '';
     return hint`set the region: ${setting('set', 'upload-region', region)}${rest}`;
   },

@@ -44,17 +44,19 @@ const TYPESET_QUOTE = /^((?:.*?[=~,])??([\p{Pi}\p{Pf}\u201a\u201e]))/su;
  *
  *     –limit=5    –limit …   type --limit, with hyphens (U+2D)
  *     –n5         –n …       type -n, with hyphens (U+2D)
- *     –hunter2    –… …       type hyphens (U+2D)
+ *     –hunter2    –… …       type hyphens (U+2D), or omit it
+ *     –           – …        type hyphens (U+2D), or omit it
  */
 function typesetDash(text: string, options: readonly OptionDeclaration[]): ImgctlError | undefined {
   const [, start, dash = '', name = ''] = TYPESET_DASH.exec(text) ?? [];
   if (start === undefined) return undefined;
   const short = `-${name.charAt(0)}`;
   const isKnown = (each: string) => findOption(options, each) !== undefined;
-  const flag = [`--${name}`, short].find((each) => isKnown(each) || each === `-${name}`);
+  const flags = name === '' ? [] : [`--${name}`, short];
+  const flag = flags.find((each) => isKnown(each) || each === `-${name}`);
   const shown = flag?.replace(/^-+/, '') ?? (name && '…');
   const message = `${start}${shown} begins with a typeset dash (${codeOf(dash)})`;
-  const facts = flag ? `type ${flag}, with hyphens (U+2D)` : 'type hyphens (U+2D)';
+  const facts = flag ? `type ${flag}, with hyphens (U+2D)` : 'type hyphens (U+2D), or omit it';
   return new ImgctlError('usage', message, { facts });
 }
 

@@ -76,7 +76,7 @@ describe.each(LINES)('imgctl %s refuses', (line) => {
       '-\u2010json',
       '-\u2010json begins with a typeset dash (U+2010)\nhint: type --json, with hyphens',
     ],
-    ['\u2013', '\u2013 begins with a typeset dash (U+2013)\nhint: type -, with hyphens'],
+    ['\u2013', '\u2013 begins with a typeset dash (U+2013)\nhint: type hyphens (U+2D), or omit it'],
     ['\u2013ojson', '\u2013o begins with a typeset dash (U+2013)\nhint: type -o, with hyphens'],
     ['\u2013phunter2', '\u2013\u2026 begins with a typeset dash (U+2013)\nhint: type hyphens'],
     ['\u201cubuntu', '\u201c… has a typeset quote (U+201C)\nhint: type " (U+22) instead of \u201c'],
