@@ -47,10 +47,10 @@ export async function holdMutex(file: string, patience: number, io: Clock, onWai
     time += 1;
     try {
       fs.utimesSync(own, time, time);
-    } catch (cause) {
-      if (!isMissing(cause)) return;
-      const message = `another imgctl took over ${path.dirname(own)} while this one was suspended`;
-      throw new MutexLostError('failed', message, { facts: 'run the command again', cause });
+    } catch (error) {
+      if (!isMissing(error)) return;
+      const message = `${path.dirname(own)} was removed, or another imgctl took it over`;
+      throw new MutexLostError('failed', message, { facts: 'run the command again' });
     }
   };
   const timer = setInterval(() => tryOr(assertHeld, undefined), RENEWAL).unref();
