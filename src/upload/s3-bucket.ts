@@ -6,7 +6,7 @@ import type { HttpResponse } from '../http/message.ts';
 import { findAll, textOf, type XmlElement } from '../xml.ts';
 import type { StorageRequest } from './requests.ts';
 import { isSettledTag, requireLength } from './responses.ts';
-import { plainTag, requireS3Success, rootOf } from './s3-responses.ts';
+import { listOf, plainTag, requireS3Success } from './s3-responses.ts';
 import type { StorageOptions, StoredFile } from './storage.ts';
 import type { UploadSource } from './upload-file.ts';
 
@@ -83,7 +83,7 @@ export async function* listItems(
   while (asked.size < MAX_LIST_PAGES && count <= MAX_ITEMS) {
     const response = await s3.send({ ...request, query: { ...request.query, ...markers } });
     if (ends.includes(response.status)) return;
-    const root = rootOf(response);
+    const root = listOf(response);
     const isEncoded = textOf(root, 'EncodingType') === 'url';
     const items = findAll(root, item);
     for (const element of items) yield textsOf(element, isEncoded);

@@ -19,6 +19,12 @@ export function rootOf(response: HttpResponse): XmlElement {
   return root ?? notS3(response);
 }
 
+/** Returns the root of a list. @throws ImgctlError, also for a page of another server */
+export function listOf(response: HttpResponse): XmlElement {
+  const root = rootOf(response);
+  return /^List\w*Result$/.test(root.name) ? root : notS3(response);
+}
+
 export function notS3({ url, status }: HttpResponse): never {
   const message = `${url.host} is not an S3 storage`;
   throw new ImgctlError('bad-answer', message, { facts: CHECK_URL, status });

@@ -16,7 +16,7 @@ import {
   tagOf,
 } from './s3-bucket.ts';
 import { completeUpload } from './s3-completion.ts';
-import { DIGEST, regionError, requireS3Success, rootOf } from './s3-responses.ts';
+import { DIGEST, listOf, regionError, requireS3Success } from './s3-responses.ts';
 import { abortUpload, openUpload, removeUploads, sendParts } from './s3-upload.ts';
 import type { OnBytes, Storage, StorageOptions, StoredFile } from './storage.ts';
 import { nameTooLong } from './storage-errors.ts';
@@ -58,7 +58,7 @@ export function s3Storage(url: URL, credentials: S3Credentials, options: Storage
     address,
     async check() {
       // A whole page: s3rver fails on Node 17 and later if there is a next one.
-      rootOf(await send({ query: { 'list-type': '2', prefix, ...ENCODED } }));
+      listOf(await send({ query: { 'list-type': '2', prefix, ...ENCODED } }));
     },
     async list() {
       const names: string[] = [];

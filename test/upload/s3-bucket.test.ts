@@ -10,7 +10,7 @@ async function read(pageOf: (page: number) => string) {
   const queries: S3Request['query'][] = [];
   const send = async ({ query }: S3Request): Promise<HttpResponse> => {
     queries.push(query);
-    const body = Buffer.from(`<List>${pageOf(queries.length)}</List>`);
+    const body = Buffer.from(`<ListResult>${pageOf(queries.length)}</ListResult>`);
     const url = new URL('https://s3.example.com/bucket');
     const times = { wireBytes: body.length, receivedAt: 0 };
     return { method: 'GET', url, endpoint: ENDPOINT, status: 200, headers: {}, body, ...times };

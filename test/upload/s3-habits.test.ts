@@ -75,7 +75,7 @@ describe('push to an S3 storage with an unfinished upload', () => {
       if (method === 'HEAD') return { status: 404 };
       if (method === 'PUT') return s3Error(507, 'StorageFull');
       if (method === 'POST') return { body: '<Done><UploadId>8</UploadId></Done>' };
-      return { body: `<List>${searchParams.has('uploadId') ? parts : UPLOAD}</List>` };
+      return { body: `<ListResult>${searchParams.has('uploadId') ? parts : UPLOAD}</ListResult>` };
     });
     const { stderr } = await push();
     expect(stderr).toMatch(/ is full \(507: StorageFull/);

@@ -36,7 +36,8 @@ function s3(changes: {
     const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(String(sent.range)) ?? [];
     const content = changes.content?.() ?? Buffer.alloc(0);
     if (first) return { status: 206, body: content.subarray(Number(first), Number(last) + 1) };
-    if (method === 'GET') return { body: `<List>${list?.(request, index) ?? ''}</List>` };
+    if (method === 'GET')
+      return { body: `<ListResult>${list?.(request, index) ?? ''}</ListResult>` };
     if (method === 'DELETE' && url.search === '') stored = '';
     if (method === 'PUT') {
       md5 = Buffer.from(String(sent['content-md5']), 'base64');
@@ -99,6 +100,13 @@ describe('push to an S3 storage', () => {
     expect(result).toEqual(failed(1, /^imgctl: bucket .* sent an endless list\nhint: /));
     const lists = requests.filter(({ method }) => method === 'GET');
     expect(lists.filter(({ url }) => url.searchParams.has(parameter))).toHaveLength(2);
+  });
+
+  it('that answers with a page of XHTML is none', async () => {
+    const page = { body: '<html><p>Log in</p></html>' };
+    const { start } = await pushTo({ refuse: ({ method }) => method === 'GET' && page });
+    const text = /^imgctl: 127\.0\.0\.1:\d+ is not an S3 storage\nhint: check the upload URL/;
+    expect(await start('--no-sync').ended).toEqual(failed(1, text));
   });
 
   const OTHER = { etag: '"0123456789abcdef0123456789abcdef-1"' };
