@@ -95,6 +95,15 @@ export async function withMutexIfPossible<Result>(
   }
 }
 
+/** Milliseconds. */
+const ANNOUNCE_INTERVAL = 30_000;
+
+/** Returns the same promise, and says every 30 s that a mutex is waited for. */
+export function announced<Held>(held: Promise<Held>, say: () => void): Promise<Held> {
+  const timer = setInterval(say, ANNOUNCE_INTERVAL).unref();
+  return held.finally(() => clearInterval(timer));
+}
+
 /** Takes the mutex of a file from its holder, who notices; leaves what imgctl did not create. */
 export function breakMutex(file: string): void {
   const folder = `${file}.lock`;

@@ -105,6 +105,7 @@ function tokensOf(
     baseUrl: settings.account.baseUrl,
     redact,
     patience: settings.get('wait-for-token') ?? 0,
+    onOther: () => report('waiting for another imgctl that requests a token'),
     onWait: (milliseconds) =>
       report(`token request limit reached; waiting ${describeDuration(milliseconds)}`),
   });

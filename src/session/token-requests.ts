@@ -3,7 +3,7 @@
 import type { Client } from '../api/client.ts';
 import { type IssuedToken, LimitReached, type TokenLimit } from '../api/token-request.ts';
 import { ImgctlError } from '../errors.ts';
-import { MutexLostError } from '../files/mutex.ts';
+import { announced, MutexLostError } from '../files/mutex.ts';
 import { TransportError } from '../http/errors.ts';
 import type { Clock } from '../io.ts';
 import type { PasswordSource } from '../secrets/passwords.ts';
@@ -22,6 +22,8 @@ export interface RequestsOptions {
   /** Milliseconds to wait for the end of the limit. */
   readonly patience?: number;
   readonly onWait?: ((milliseconds: number) => void) | undefined;
+  /** Called every 30 s while another process requests a token. */
+  readonly onOther?: (() => void) | undefined;
 }
 
 /** What a token is requested with. */
@@ -125,8 +127,12 @@ export class TokenRequests {
     store: TokenStore,
     wasLost: boolean,
   ): Promise<Found | Requested> {
+    const { onOther = () => {} } = this.#options;
     const earlier = await store.readRefusal();
-    const acquired = await store.acquire(() => order.find(store));
+    const acquired = await announced(
+      store.acquire(() => order.find(store)),
+      onOther,
+    );
     if ('found' in acquired) return acquired.found;
     const { mutex } = acquired;
     try {

@@ -1,5 +1,7 @@
 // What push and sync write while they take minutes and stderr is no terminal. A server moves the timers.
 
+import { readdirSync, rmSync } from 'node:fs';
+import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { RequestRecord } from '../../src/emulator/settings.ts';
 import { withMutex } from '../../src/files/mutex.ts';
@@ -85,6 +87,30 @@ it.each([
     time: Date.now(),
   });
   expect(stderr).toContain(`waiting for ${new URL(baseUrl).host}: ${slow} (`);
+});
+
+it.each([
+  ['images list -n 1', '_limit.', 'waiting for another imgctl that requests a token'],
+  ['images changes', 'default.', 'waiting for another run with this cursor'],
+])('%s says each 30 s that another process has the mutex of %s', async (line, prefix, text) => {
+  const { baseUrl } = await serve({});
+  const env = account(baseUrl);
+  expect(await runCli(line.split(' '), { env })).toMatchObject({ exitCode: 0 });
+  const files = readdirSync(env.HOME, { recursive: true, encoding: 'utf8' });
+  const mutex = files.find((file) => path.basename(file).startsWith(prefix)) ?? '';
+  for (const token of files.filter((file) => path.basename(file).startsWith('_token.')))
+    rmSync(path.join(env.HOME, token));
+  const io = fakeIo({ env });
+  const waited = await withMutex(path.join(env.HOME, mutex), 0, io, async () => {
+    const ended = runCli(line.split(' '), io);
+    const said = () => {
+      pass();
+      return io.stderr.text;
+    };
+    await expect.poll(said).toContain(`${text}\n`);
+    return { ended };
+  });
+  expect(await waited.ended).toMatchObject({ exitCode: 0 });
 });
 
 describe('a second push to a storage', () => {

@@ -7,7 +7,7 @@ import { findPaths } from '../../../config/paths.ts';
 import type { Context } from '../../../context.ts';
 import { ImgctlError, isMissing, tryOr } from '../../../errors.ts';
 import { replaceFile } from '../../../files/atomic-file.ts';
-import { holdMutex } from '../../../files/mutex.ts';
+import { announced, holdMutex } from '../../../files/mutex.ts';
 import { keyedFile } from '../../../files/paths.ts';
 import { cannotWrite, readTextFile } from '../../../files/user-file.ts';
 import { stringify } from '../../../json.ts';
@@ -71,7 +71,9 @@ export async function openState(
   };
   const { assertHeld, release } = options.peek
     ? NO_MUTEX
-    : await holdMutex(target, MUTEX_PATIENCE, io).catch(fail);
+    : await announced(holdMutex(target, MUTEX_PATIENCE, io), () =>
+        context.console.stalled('waiting for another run with this cursor'),
+      ).catch(fail);
   return {
     file,
     release,
