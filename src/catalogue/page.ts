@@ -56,5 +56,5 @@ export function isOutage(refusal: unknown): boolean {
 
 /** True if the service says that its list has no more images than this page. */
 export function isWhole({ images, total, pages, hasNext }: ImagePage): boolean {
-  return images.length >= total && pages <= 1 && !hasNext;
+  return images.length === total && pages <= 1 && !hasNext;
 }

@@ -17,9 +17,9 @@ type ByKey = ReadonlyMap<unknown, ReceivedImage>;
 /**
  * Returns all images of a list, each once, of the first reading that counts:
  *
- *     a page or an image may be missing   no
- *     it is in the order of ids           yes
- *     it is in another order              if the reading before had the same images
+ *     a page or an image may be missing           no
+ *     by id, and as many images as announced      yes
+ *     in another order, or more than announced    if the reading before had the same images
  *
  * @param readPage returns a page by its number, from 1
  * @param readState tells one state of the list from another; undefined if the service does not sort
@@ -32,12 +32,13 @@ export async function pagesByNumber(
   let before: ByKey | undefined;
   for (let count = 1; ; count += 1) {
     const state = await readState?.();
-    const { images: byKey, fault: faultOfPages } = await readOnce(readPage);
+    const { images: byKey, announced, fault: faultOfPages } = await readOnce(readPage);
     const hasChanged = (await readState?.()) !== state;
     const fault = hasChanged ? CHANGED : faultOfPages;
     const images = [...byKey.values()];
     const isById = readState !== undefined && areDescending(images.map(idOf));
-    if (fault === undefined && (isById || haveSameKeys(byKey, before))) return images;
+    const isSure = isById && images.length === announced;
+    if (fault === undefined && (isSure || haveSameKeys(byKey, before))) return images;
     if (count >= MAX_READINGS) {
       throw incompleteList(fault ?? 'each reading returned different images');
     }
@@ -57,19 +58,19 @@ async function readOnce(readPage: (number: number) => Promise<ImagePage>) {
     });
     // Some services have no page after the end.
     if (page === undefined) break;
-    if (number > 1 && page.total !== announced) return { images, fault: CHANGED };
+    if (number > 1 && page.total !== announced) return { images, announced, fault: CHANGED };
     announced = page.total;
     bytes += page.bytes;
     requireRoom(bytes);
     const { size } = images;
     for (const image of page.images) addImage(images, image);
     const hasNews = images.size > size;
-    // A service may have more pages than it announces, or repeat its pages without an end.
-    const mayHaveNext = number < page.pages || page.hasNext;
+    // A service may have more images or pages than it announces, or repeat its pages without an end.
+    const mayHaveNext = number < page.pages || page.hasNext || images.size > announced;
     if (!mayHaveNext || !hasNews) break;
   }
-  if (images.size >= announced) return { images, fault: undefined };
-  return { images, fault: `the service announced ${announced} images but sent ${images.size}` };
+  const fault = `the service announced ${announced} images but sent ${images.size}`;
+  return { images, announced, fault: images.size < announced ? fault : undefined };
 }
 
 function haveSameKeys(now: ByKey, before: ByKey | undefined): boolean {

@@ -148,6 +148,12 @@ describe('a list of the service', () => {
     ['loses an image with a filter', losing, down(7)],
     ['announces too many pages', claiming(6, { pages: 5 }), down(6)],
     ['announces nothing', claiming(6, { pages: 0, total: 0 }), down(6)],
+    [
+      'announces only a part of a page',
+      claiming(6, { pages: 1, total: 1, next_url: null }),
+      down(6),
+    ],
+    ['announces two pages of three', claiming(6, { pages: 2, total: 3, next_url: null }), down(6)],
     ['sends larger pages', claiming(9, { per_page: 3 }), down(9)],
   ])('is complete if the service %s', async (_, handler, ids) => {
     for (const streams of [false, true]) {
@@ -178,12 +184,23 @@ describe('a list of the service', () => {
       return { json: cataloguePage(all, found) };
     };
 
+  const unfilteredTotal =
+    (total: number, handler: Handler): Handler =>
+    async (request, index) => {
+      const { json } = (await handler(request, index)) as {
+        json: ReturnType<typeof cataloguePage>;
+      };
+      return { json: { ...json, meta: { ...json.meta, pages: { ...json.meta.pages, total } } } };
+    };
+
   it.each([undefined, 3, 5, 9])(
     'is complete with the limit %s if the service compares ids as texts',
     async (limit) => {
-      const { ids, traces } = await list(asTexts(), { limit, streams: true });
-      expect(ids).toEqual(down(12).slice(0, limit));
-      expect(traces[0]).toMatch(/fewer than the 12 images/);
+      for (const handler of [asTexts(), unfilteredTotal(12, asTexts())]) {
+        const { ids, traces } = await list(handler, { limit, streams: true });
+        expect(ids).toEqual(down(12).slice(0, limit));
+        expect(traces[0]).toMatch(/some of the 12 images/);
+      }
     },
   );
 
@@ -326,6 +343,7 @@ describe('a list of the service', () => {
 
   const repeating: Handler = receiving((query) => query.set('page', '1'), claiming(6));
   const replacing = unfiltered((index) => testImages(6, 1 + index));
+  const shrinking = unfiltered((index) => [...testImages(30 - index), testImage(99)], { total: 3 });
 
   it.each<[string, Handler, RegExp]>([
     ['sends the same page for every number', repeating, /announced 6 images but sent 2/],
@@ -333,6 +351,7 @@ describe('a list of the service', () => {
     ['sends an image twice', unfiltered(() => [1, 1].map(testImage)), /2 images but sent 1/],
     ['sends none of those that it announces', claiming(0, { total: 9 }), /9 images but sent 0/],
     ['replaces an image at every request', replacing, /changed while it was read/],
+    ['always announces 3, and removes an image at every request', shrinking, /different images/],
   ])('fails after three readings if a service without filters %s', async (_, handler, message) => {
     const { error, requests } = await list(handler);
     expect(error).toMatchObject({ code: 'incomplete-list', exitCode: 1 });
