@@ -53,6 +53,7 @@ try {
       .replaceAll(baseUrl, BASE_URL)
       .replace(/20(?!2[0-5])\d\d-\d\d-\d\d \d\d:\d\d/g, '2025-08-01 09:30')
       .replace(/(succeeded in )\d+ s/, '$12 s')
+      .replace(/(PENDING )\d+ s/g, '$11 s')
       .replace(/[\u2800-\u28ff]/g, '⠹')
       .trimEnd()
       .split('\n')
@@ -82,7 +83,7 @@ async function onTerminal(command, env) {
   let waiting;
   script.stdout.setEncoding('utf8').on('data', (text) => {
     output += text;
-    if (/PENDING.* 1 s/.test(output)) waiting ??= output;
+    waiting ??= /^.*?PENDING [1-9]\d* s/s.exec(output)?.[0];
   });
   await once(script, 'close');
   return { output, waiting };
