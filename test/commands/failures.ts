@@ -11,7 +11,7 @@ type Command = { readonly env: Environment; readonly argv: readonly string[] };
 /** Causes a failure for this user. */
 type Prepare = (user: User) => Promise<Command>;
 
-const LIST = 'images list --retries 0 --timeout 1s';
+const LIST = 'images list --retries 0';
 
 const at = ({ name, password }: User, baseUrl: string, line = LIST): Command => ({
   env: account(baseUrl, name, password),
@@ -29,8 +29,13 @@ const running =
   async (user) =>
     at(user, (await serve({ users: [user], ...options })).baseUrl, line);
 
-const listWith = (fault: string, more = '') =>
-  running(LIST + more, { faults: [`GET /v2/image=${fault}`] });
+const listWith = (fault: string) => running(LIST, { faults: [`GET /v2/image=${fault}`] });
+
+/** With a token, so that the first request is the one that gets no response. */
+const stalling: Prepare = async (user) => {
+  const { env, argv } = await listWith('stall')(user);
+  return { env: { ...env, IMGCTL_TOKEN: 'T' }, argv: [...argv, '--timeout', '300ms'] };
+};
 
 /** A listing of a user who logged in before a change of the service. */
 const afterLogin =
@@ -96,7 +101,7 @@ export const FAILURES: readonly (readonly [string, number, RegExp, Prepare])[] =
   ],
   ['an unreachable host', 3, /^unreachable: .*127\.0\.0\.1.*\n./, unreachable],
   ['an unknown host name', 3, /^unreachable: .*images\.invalid.*\n./, unknownHost],
-  ['a stalling service', 3, STALLED, listWith('stall', ' --timeout 300ms')],
+  ['a stalling service', 3, STALLED, stalling],
   ['an expired token', 4, EXPIRED, afterLogin(expire)],
   ['an invalid token', 4, /^token-refused: .*: Invalid token\n.*IMGCTL_TOKEN/, withToken],
   ['withdrawn access', 4, REFUSED, afterLogin(revoke)],

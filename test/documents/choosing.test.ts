@@ -41,8 +41,11 @@ async function choosingUser() {
   return { service, folder, project, shell, called: () => readFileSync(log, 'utf8') };
 }
 
+/** Without the variables that git sets for its hooks. */
 const git = (project: string, line: string) =>
-  execFileSync('git', ['-C', project, ...line.split(' ')], { encoding: 'utf8', stdio: 'pipe' });
+  execFileSync('git', ['-C', project, ...line.split(' ')], {
+    ...{ encoding: 'utf8', stdio: 'pipe', env: { PATH: process.env.PATH } },
+  });
 
 describe('the recipes for choosing images', () => {
   it('mail what is new, once, and nothing else', async () => {
@@ -75,7 +78,7 @@ describe('the recipes for choosing images', () => {
     const { service, folder, project, shell, called } = await choosingUser();
     const [add = '', , workflow = '', update = ''] = blocksOf('The same image in every build');
     const remote = path.join(folder, 'remote.git');
-    execFileSync('git', ['init', '-q', '--bare', remote]);
+    git(folder, `init -q --bare ${remote}`);
     for (const line of ['init -q', `remote add origin ${remote}`]) git(project, line);
     for (const key of ['user.name', 'user.email']) git(project, `config ${key} a`);
     expect(await shell(add)).toMatchObject({ exitCode: 0 });

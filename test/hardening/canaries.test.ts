@@ -133,7 +133,7 @@ type Row = readonly [
 ];
 
 const KEY = base64('canary of a key: 32 bytes, never');
-const LIST = 'images list --retries 0 --timeout 2s';
+const LIST = 'images list --retries 0';
 
 /** A user with a token and a password: what differs, with PASSWORD, TOKEN and PROXY for secrets. */
 const GIVEN = [
