@@ -67,7 +67,7 @@ export async function publishPart(
     throw arrivedWrong(name, `${dav.address} did not rename its part`);
   }
   // Servers check and move in two steps: another push may still move its file over this one.
-  if (!replace && (await mayHaveRival(dav, arrived)))
+  if (!replace && (await mayHaveRival(dav, name)))
     await dav.clock.sleep(RIVAL_PAUSE, dav.clock.signal);
   const file = await findFile(dav, name);
   if (!file) throw arrivedWrong(name, 'it is gone');
@@ -136,7 +136,7 @@ function mayBeMoved(error: ImgctlError): boolean {
 }
 
 /** True if another push uploads a file of that name, or if the folder cannot be listed. */
-async function mayHaveRival(dav: Dav, { part, name }: ArrivedPart): Promise<boolean> {
+async function mayHaveRival(dav: Dav, name: string): Promise<boolean> {
   const files = await propfind(dav, dav.folder, 1).catch(() => undefined);
-  return files?.some((file) => file.name !== part && isPartOf(name, file.name)) ?? true;
+  return files?.some((file) => isPartOf(name, file.name)) ?? true;
 }

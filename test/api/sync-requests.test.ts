@@ -106,9 +106,13 @@ describe('a sync request', () => {
     ['failed', { id: 41, status: 'FAILED', data: { status: 'success' } }],
     ['waiting', { data: { id: 41, status: 'PENDING', request: { status: 'success' } } }],
     ['succeeded', { id: 41, status: 'PROCESSED', data: { added: 3 } }],
-  ])('takes the status of the innermost record with an id: %s for %j', async (state, json) => {
-    expect(await read(json)).toMatchObject({ state });
-  });
+    ['succeeded', { status: 'PENDING', data: { status: 'PROCESSED' } }],
+  ])(
+    'takes the status of the innermost record, with an id if one has it: %s for %j',
+    async (state, json) => {
+      expect(await read(json)).toMatchObject({ state });
+    },
+  );
 
   it.each([
     [{ added: 3, deleted: [] }, 3, []],

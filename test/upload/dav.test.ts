@@ -172,17 +172,17 @@ it.each([
 );
 
 it.each([
-  ['of a proxy that does not wait says that the file', [504], true],
-  ['of the server does not say that the file', [500], false],
-  ['of a proxy after a refused form of Destination says that the file', [400, 502], true],
+  ['of a proxy that does not wait says that the file', [504], true, 504],
+  ['of the server does not say that the file', [404, 500], false, 500],
+  ['of a proxy after a refused form of Destination says that the file', [400, 502], true, 400],
 ])(
   'push to WebDAV whose move gets an error %s may be visible',
-  async (_whose, statuses, isLost) => {
+  async (_whose, statuses, isLost, shown) => {
     const responses = statuses.map((status) => ({ status }));
     const { start } = await pushTo(({ method }) => method === 'MOVE' && responses.shift());
     const { exitCode, stderr } = await start().ended;
     expect([exitCode, stderr.includes('web.ova (perhaps)')]).toEqual([1, isLost]);
-    expect(stderr).toContain(`(${statuses[0]})`);
+    expect(stderr).toContain(`(${shown})`);
   },
 );
 
@@ -456,6 +456,7 @@ describe('push to WebDAV', () => {
 
   it.each([
     ['takes a file as renamed that is locked only afterwards', [423], true, 'web.ova: uploaded'],
+    ['takes a file as renamed if the server fails after that', [500], true, 'web.ova: uploaded'],
     ['takes a file that a proxy did not wait for as renamed', [504], true, 'web.ova: uploaded'],
     [
       'takes a file as renamed whose path is not found later',

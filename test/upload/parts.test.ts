@@ -20,6 +20,7 @@ import { systemOf } from '../../src/io.ts';
 import { folderStorage } from '../../src/upload/folder.ts';
 import { partName } from '../../src/upload/part-names.ts';
 import { rateLimit } from '../../src/upload/rate.ts';
+import { streamBody } from '../../src/upload/requests.ts';
 import { openUploadFile } from '../../src/upload/upload-file.ts';
 import { failure } from '../support/errors.ts';
 import { failed, fakeIo, runCli, temporaryDirectory } from '../support/io.ts';
@@ -194,8 +195,9 @@ describe('an upload to a folder', () => {
     const file = await openUploadFile(local, clock);
     onTestFinished(() => file.close());
     const storage = folderStorage(folder, clock, rateLimit(0, clock));
-    const put = (own = file) => storage.put('web.ova', own, () => {});
-    return { folder, source, file, put };
+    const sent: number[] = [];
+    const put = (own = file) => storage.put('web.ova', own, (bytes) => sent.push(bytes));
+    return { folder, source, file, put, sent };
   };
 
   it('whose part is removed meanwhile says that the part is gone', async () => {
@@ -212,14 +214,27 @@ describe('an upload to a folder', () => {
   });
 
   it('whose part is changed in place is not published', async () => {
-    const { folder, put } = await setUp();
+    const { folder, file, put, sent } = await setUp();
     const part = await put();
+    expect(sent).toEqual([0, file.size]);
     const [name = ''] = readdirSync(folder);
     const bytes = readFileSync(path.join(folder, name)).reverse();
     writeFileSync(path.join(folder, name), bytes);
     const message = 'the upload of web.ova failed: its temporary file is gone or was changed';
     expect(await part.publish(false)).toMatchObject({ kind: 'refused', error: { message } });
     expect(readdirSync(folder)).toEqual([name]);
+  });
+
+  it('reads its file for the checks only if there are some and none has a result', async () => {
+    const { source, file } = await setUp();
+    const start = () => ({ update: async () => {}, end: async () => null });
+    const regions = [{ offset: 0, size: 1, start }];
+    const local = { name: '', path: source, regions, checkedFingerprint: undefined };
+    const checked = await openUploadFile(local, fakeIo());
+    onTestFinished(() => checked.close());
+    const read: number[] = [];
+    for (const each of [file, checked, checked]) await each.check((bytes) => read.push(bytes));
+    expect(read).toEqual([file.size]);
   });
 
   it('does not read a file that becomes shorter as if it were whole', async () => {
@@ -301,4 +316,14 @@ it('a part has at most 16 characters of the host, which differ for hosts that be
     return name.split('-').slice(2, -2).join('-');
   });
   expect(new Set(parts).size).toBe(hosts.length);
+});
+
+it('a body counts what is under way, from 0 each time that it is sent', async () => {
+  const sent: number[] = [];
+  const read = async function* () {
+    yield* [Buffer.alloc(1), Buffer.alloc(2)];
+  };
+  const body = streamBody(3, read, (bytes) => sent.push(bytes));
+  for (const _time of [1, 2]) await buffer(body.chunks());
+  expect(sent).toEqual([0, 1, 3, 0, 1, 3]);
 });
