@@ -104,15 +104,16 @@ const usePush: Guess = (words) => use('push', ...filesIn(words));
  */
 export const GUESSES: Readonly<Record<string, Guess>> = {
   // Images
-  'list, ls, search, find, list images, get images, images list --name, images list --search':
+  'list, ls, search, find, list images, get images, images list --name, images list --search, images list --os, images list --grep':
     useAll('images list'),
   'get, describe, show, view, get image, show image, describe image': useAll('images get', 'ID'),
   'images inspect, images diff, images compare': useAll('images get', 'ID'),
   'mine, my images, my-images --name, images list --private, images list --own':
     useAll('my-images'),
-  'latest, newest, images list --latest, images latest --name, images latest --os':
+  'latest, newest, images list --latest, images list --newest, images latest --name, images latest --os':
     useAll('images latest'),
   count: (words) => hint`${use('images', 'list', '-q', ...words)} | wc -l`,
+  'images latest --id': 'use --get id',
   'images list --count': 'use -q, and pipe it to wc -l',
   'changes, diff, watch, images log, images list --watch': useAll('images changes'),
   'images changes --since': useOne('images list --since', 'TIME'),
@@ -120,9 +121,11 @@ export const GUESSES: Readonly<Record<string, Guess>> = {
     use('images', 'snapshot', filesIn(words)[0] ?? 'FILE'),
   'delete, remove, rm, rmi, destroy, prune, delete image': CANNOT_DELETE,
   'edit, rename, mv, tag, update image, images update': cannotChange,
-  'lock, pin, hold': useAll('images lock add', 'NAME'),
-  'unlock, unpin, unhold': useOne('images lock remove', 'NAME'),
-  'locks, list locks, get locks, lock list': use('images', 'lock', 'list'),
+  'lock, lock add, pin, hold': useAll('images lock add', 'NAME'),
+  'unlock, lock remove, lock rm, unpin, unhold': useOne('images lock remove', 'NAME'),
+  'locks, list locks, get locks, lock list, lock ls': use('images', 'lock', 'list'),
+  'lock check, lock status': useAll('images lock check'),
+  'lock update': useAll('images lock update'),
 
   // Packages and sync requests
   'upload, add, create, import, put, push, cp, copy, scp, rsync, upload image, create image':
@@ -132,14 +135,15 @@ export const GUESSES: Readonly<Record<string, Guess>> = {
   'wait, sync wait, sync watch': useAll('sync-status --wait'),
   'status, sync status, sync show, sync get, get sync, show sync': useAll('sync-status'),
   sync: ([id = '']) => (/^\d+$/.test(id) ? use('sync-status', id) : undefined),
-  'history, log, logs, jobs, tasks, sync list, sync history': use('sync-status', '--list'),
+  'history, log, logs, jobs, tasks, sync list, sync ls, sync history': use('sync-status', '--list'),
   'cancel, sync cancel, sync stop': 'a sync request cannot be cancelled',
 
   // Login, profiles and settings
-  'auth login, sso login': use('login'),
+  'auth login, sso login, token refresh, token renew': use('login'),
   'auth logout, sso logout': use('logout'),
   'auth token': use('token'),
-  'auth, auth status, me, info, account, profile current, profile active': use('whoami'),
+  'auth, auth status, me, info, account, profile current, profile active, profile show':
+    use('whoami'),
   login: hint`${use('login', '--username', 'USER')}, or with --base-url URL`,
   'configure, init, setup': hint`${use('login')}, or ${imgctl('config', 'set', 'KEY', 'VALUE')}`,
   'settings, configure list, config -l, get config, show config': use('config', 'list'),
@@ -166,7 +170,7 @@ export const GUESSES: Readonly<Record<string, Guess>> = {
   '--verbose, -v, --trace, --silent':
     'use --debug to trace requests, -q for less output, or -V for the version',
   '--no-color': 'use --color never',
-  'images get --url': hint`use --get path, or list URLs with: ${imgctl('images', 'list', '--urls')}`,
+  'images get --url, images latest --url': hint`use --get path, or list URLs with: ${imgctl('images', 'list', '--urls')}`,
   'push -r, push --recursive, push --delete, push --mirror, validate -r, inspect -r':
     'name the files, such as *.ova; push deletes none',
   '--insecure, -k, --no-verify-ssl, --no-check-certificate, --cacert, --ca-cert, --ca-bundle': hint`certificates are always verified; to trust a private authority: ${imgctl('config', 'set', 'ca-file', 'FILE')}`,
@@ -177,15 +181,16 @@ export const GUESSES: Readonly<Record<string, Guess>> = {
  * its advice is to use that option, unless the row has another one.
  */
 export const RENAMED: Readonly<Record<string, readonly [option: string, advice?: Advice]>> = {
-  '--max-items, --max-results, --max, --head, --top': ['--limit'],
+  '--max-items, --max-results, --max, --head, --top, --tail': ['--limit'],
   '--all, -a, -A, --no-paginate': ['--limit', 'all images are listed; for fewer, use -n 100'],
   '--page-size, --pagesize': ['--per-page'],
+  '--offset, --skip': ['--page', 'use --page N and --per-page N'],
   '--selector, -l, --where, --id, --label, --folder, --regex': [
     '--filter',
     hint`use -f FIELD=VALUE; see: ${imgctl('help', 'filters')}`,
   ],
   '--exclude, --not': ['--filter', "use -f 'name!~WORD'"],
-  '--before, --older-than, --after, --newer-than': [
+  '--before, --until, --older-than, --after, --newer-than': [
     '--filter',
     "use -f 'updated_on<30d', or -f 'updated_on>=30d' for newer ones",
   ],
@@ -198,6 +203,7 @@ export const RENAMED: Readonly<Record<string, readonly [option: string, advice?:
   '-n, --simulate, --check': ['--dry-run'],
   '--overwrite, --force, --replace': ['--on-conflict', 'use --on-conflict replace'],
   '--transfers, --jobs, -j, --threads, --concurrency': ['--parallel'],
+  '--bwlimit, --rate-limit, --bandwidth': ['--limit-rate'],
   '--dest, --destination, --target, --bucket': ['--to'],
   '--url, --server, --host, --hostname, --endpoint, --endpoint-url': ['--base-url'],
   '--context, --account': ['--profile'],

@@ -92,11 +92,23 @@ function invalidUploadUrl(text: string): ImgctlError {
   return invalid('upload URL', maskUrl(text), advice);
 }
 
-/** Returns an upload URL for s3://BUCKET, as AWS writes it, or for a URL without dav+. */
+/** URLs as other programs write them, and what they are here. None has a user name or password. */
+const MEANT_URLS: readonly (readonly [RegExp, string])[] = [
+  // s3://bucket/x
+  [/^s3a?:\/\/([\w.-]+(?:\/[\w./-]*)?)$/i, 's3+https://s3.amazonaws.com/$1'],
+  // https://bucket.s3.eu-west-1.amazonaws.com/x
+  [/^https:\/\/([\w.-]+)\.(s3[\w.-]*\.amazonaws\.com)((?:\/[^@]*)?)$/i, 's3+https://$2/$1$3'],
+  // https://s3.eu-west-1.amazonaws.com/bucket/x
+  [/^(https:\/\/s3[\w.-]*\.amazonaws\.com\/[^@]*)$/i, 's3+$1'],
+  [/^(https?:[^@]*)$/i, 'dav+$1'],
+  // davs://host/x, webdav://host/x
+  [/^(?:web)?davs:([^@]*)$/i, 'dav+https:$1'],
+  [/^(?:web)?dav:([^@]*)$/i, 'dav+http:$1'],
+];
+
 function meantUploadUrl(text: string): string | undefined {
-  const [, place] = /^s3:\/\/([\w.-]+(?:\/[\w./-]*)?)$/i.exec(text) ?? [];
-  if (place !== undefined) return `s3+https://s3.amazonaws.com/${place}`;
-  return /^https?:[^@]*$/i.test(text) ? `dav+${text}` : undefined;
+  const [written, meant = ''] = MEANT_URLS.find(([pattern]) => pattern.test(text)) ?? [];
+  return written && text.replace(written, meant);
 }
 
 function invalid(what: string, text: string, advice: string): ImgctlError {

@@ -168,10 +168,16 @@ it.each([
     'images list --since may',
     'use 2024-01-31, 2024-01-31T12:00:00Z, 30d (units: s, m, h, d, w or y) or ',
   ],
-  [
-    'push web.ova --to http://host/x',
-    'did you mean dav+http://host/x? Otherwise, use a URL such as ',
-  ],
+  ...Object.entries({
+    'http://host/x': 'dav+http://host/x',
+    's3://bucket/x': 's3+https://s3.amazonaws.com/bucket/x',
+    'https://bucket.s3.eu-west-1.amazonaws.com': 's3+https://s3.eu-west-1.amazonaws.com/bucket',
+    'https://s3.amazonaws.com/bucket/x': 's3+https://s3.amazonaws.com/bucket/x',
+    'webdavs://host/x': 'dav+https://host/x',
+  }).map(([typed, meant]) => [
+    `push web.ova --to ${typed}`,
+    `did you mean ${meant}? Otherwise, use a URL such as `,
+  ]),
 ])('imgctl %s gets the hint %s', async (line, hint) => {
   expect(await localUser().imgctl(line)).toEqual(failed(2, `\nhint: ${hint}`));
 });
