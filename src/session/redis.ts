@@ -28,13 +28,12 @@ interface RedisOptions {
 
 /**
  * A connection that the first command opens. Once a command has failed, all others fail for the same
- * reason. A connection that ended while no command was in flight is opened again.
+ * reason.
  */
 export class Redis {
   readonly #options: RedisOptions;
   #connection: Promise<Connection> | undefined;
-  #inFlight = 0;
-  /** The first one. */
+  /** Why the first command failed that did. */
   #failure: unknown;
 
   constructor(options: RedisOptions) {
@@ -42,11 +41,12 @@ export class Redis {
   }
 
   /**
-   * Sends a command once.
+   * Sends a command once. A connection that was lost since the last one is opened again.
    * @param interrupt the signal of the run, or one that never aborts
    * @throws as the table of `#replyOf` says
    */
   async send(words: Words, interrupt = this.#options.io.signal): Promise<Reply> {
+    if (this.#failure !== undefined) throw this.#failure;
     this.#connection ??= this.#connect();
     const connection = await this.#connection;
     return this.#replyOf(connection, connection.send(words), interrupt);
@@ -67,7 +67,7 @@ export class Redis {
     const connection = await createConnection(address, await readPassword(), ca);
     await this.#replyOf(connection, connection.connect(), io.signal);
     connection.lost.catch(() => {
-      if (this.#inFlight === 0 && !this.#failure) this.#connection = undefined;
+      this.#connection = undefined;
     });
     return connection;
   }
@@ -90,7 +90,6 @@ export class Redis {
   ): Promise<Result> {
     const ended = new AbortController();
     const limit = this.#failAfterLimit(AbortSignal.any([interrupt, ended.signal]));
-    this.#inFlight += 1;
     try {
       return await Promise.race([reply, lost, limit]);
     } catch (error) {
@@ -98,7 +97,6 @@ export class Redis {
       destroy();
       throw this.#failure;
     } finally {
-      this.#inFlight -= 1;
       ended.abort();
     }
   }

@@ -3,24 +3,21 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Account } from '../config/settings.ts';
-import { attempt, errorReason, ImgctlError, isMissing } from '../errors.ts';
+import { errorReason, ImgctlError, isMissing } from '../errors.ts';
 import { breakMutex } from '../files/mutex.ts';
 import { shortDigest } from '../files/paths.ts';
 
 const KINDS = ['token', 'limit', 'refused'] as const;
 
-/** The `_` tells them from files of others: see `parseName`. */
+type Kind = (typeof KINDS)[number];
+
 const NAME = new RegExp(`^(\\.?)_(${KINDS.join('|')})\\.([\\da-f]{16})\\.json(.*)$`, 's');
 
 export function tokenFolder(directory: string): string {
   return path.join(directory, 'tokens');
 }
 
-export function tokenFile(
-  directory: string,
-  kind: (typeof KINDS)[number],
-  account: Account,
-): string {
+export function tokenFile(directory: string, kind: Kind, account: Account): string {
   return path.join(tokenFolder(directory), `_${kind}.${accountDigest(account)}.json`);
 }
 
@@ -36,59 +33,68 @@ export function accountDigest({ baseUrl, username }: Account, digits = 16): stri
 export function forgetTokens(directory: string | undefined, account?: Account): number {
   if (directory === undefined) return 0;
   const folder = tokenFolder(directory);
-  const readFolder = () => fs.readdirSync(folder, { withFileTypes: true });
-  const digest = account && accountDigest(account);
-  const list = () =>
-    (actOn('read', folder, 'remove its tokens by hand', readFolder) ?? [])
-      .map((entry) => ({ entry, ...parseName(entry.name) }))
-      .filter((file) => digest === undefined || file.digest === digest);
   // First the mutexes: a process that finds its own gone stores no token.
-  for (const { entry, isMutex } of list()) {
-    if (isMutex) breakMutex(path.join(folder, path.basename(entry.name, '.lock')));
+  for (const { file, isMutex } of list(folder, account)) {
+    if (isMutex) breakMutex(file.replace(/\.lock$/, ''));
   }
   let count = 0;
   let firstError: unknown;
-  // Listed again: one that released its mutex before has stored its token by now.
-  for (const { entry, kind, isWhole } of list()) {
-    if (kind === undefined || kind === 'limit' || entry.isDirectory()) continue;
-    const file = path.join(folder, entry.name);
-    const advice = `remove it by hand${kind === 'token' ? ': it may hold an access token' : ''}`;
-    const remove = () => {
-      fs.rmSync(file);
-      if (kind === 'token' && isWhole) count += 1;
-    };
-    const { error } = attempt(() => actOn('remove', file, advice, remove));
-    firstError ??= error;
+  // Listed again: a process that released its mutex before has stored its token by now.
+  for (const { file, kind, isFolder, isWhole } of list(folder, account)) {
+    if (kind === 'limit' || isFolder) continue;
+    try {
+      const isRemoved = remove(file, kind);
+      if (isRemoved && kind === 'token' && isWhole) count += 1;
+    } catch (error) {
+      firstError ??= error;
+    }
   }
   if (firstError !== undefined) throw firstError;
   return count;
 }
 
 /**
- * Parses a name in the folder, which may be a link to files of another program: those have no kind.
+ * Returns the files of an account, or of all. The folder may be a link to files of another program,
+ * which are left out:
  *
  *     _token.0123456789abcdef.json              a whole file of the kind token
- *     _limit.0123456789abcdef.json.lock         the mutex of the kind limit
+ *     _limit.0123456789abcdef.json.lock         the mutex of the kind limit, a folder
  *     ._token.0123456789abcdef.json.UUID.new    neither: what a killed writer left of a token
+ *
+ * @throws ImgctlError config
  */
-function parseName(name: string) {
-  const [, dot, kind, digest, rest] = NAME.exec(name) ?? [];
-  const isMutex = kind === 'limit' && dot === '' && rest === '.lock';
-  return { kind, digest, isMutex, isWhole: dot === '' && rest === '' };
+function list(folder: string, account: Account | undefined) {
+  const wanted = account && accountDigest(account);
+  return readFolder(folder).flatMap((entry) => {
+    const [, dot, kindOfName, digest, rest] = NAME.exec(entry.name) ?? [];
+    const kind = KINDS.find((each) => each === kindOfName);
+    if (kind === undefined || (wanted !== undefined && wanted !== digest)) return [];
+    const isMutex = kind === 'limit' && dot === '' && rest === '.lock';
+    const file = path.join(folder, entry.name);
+    const isWhole = dot === '' && rest === '';
+    return [{ file, kind, isMutex, isWhole, isFolder: entry.isDirectory() }];
+  });
 }
 
-/** Returns undefined if the file is missing. @throws ImgctlError config */
-function actOn<Result>(
-  deed: 'read' | 'remove',
-  file: string,
-  advice: string,
-  action: () => Result,
-): Result | undefined {
+function readFolder(folder: string): readonly fs.Dirent[] {
   try {
-    return action();
+    return fs.readdirSync(folder, { withFileTypes: true });
   } catch (cause) {
-    if (isMissing(cause)) return undefined;
-    const message = `cannot ${deed} ${file}: ${errorReason(cause)}`;
-    throw new ImgctlError('config', message, { facts: advice, cause });
+    if (isMissing(cause)) return [];
+    const message = `cannot read ${folder}: ${errorReason(cause)}`;
+    throw new ImgctlError('config', message, { facts: 'remove its tokens by hand', cause });
+  }
+}
+
+/** Returns false if another logout has removed it. @throws ImgctlError config */
+function remove(file: string, kind: Kind): boolean {
+  try {
+    fs.rmSync(file);
+    return true;
+  } catch (cause) {
+    if (isMissing(cause)) return false;
+    const message = `cannot remove ${file}: ${errorReason(cause)}`;
+    const facts = `remove it by hand${kind === 'token' ? ': it may hold an access token' : ''}`;
+    throw new ImgctlError('config', message, { facts, cause });
   }
 }
