@@ -88,6 +88,7 @@ export type SendWithPassword = (
   request: ServiceRequest,
   username: string,
   password: string,
+  onSent?: () => void,
 ) => Promise<HttpResponse>;
 
 /** Sends the requests of one run, with its token or with a password. */
@@ -136,11 +137,11 @@ export class Sender {
     return response;
   };
 
-  readonly sendWithPassword: SendWithPassword = async (asked, username, password) => {
+  readonly sendWithPassword: SendWithPassword = async (asked, username, password, onSent) => {
     const pair = basicPair(username, password);
     for (const secret of [password, pair]) this.#options.onSecret?.(secret);
     // After any other status than 503, the request may have counted as one for a token.
-    const more = { refusals: [503], hasOwnLimit: true };
+    const more = { refusals: [503], hasOwnLimit: true, onSent };
     return this.#transmit(this.#complete(asked), `Basic ${pair}`, more);
   };
 

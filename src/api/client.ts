@@ -24,7 +24,7 @@ import {
   type SyncRequest,
   submitSync,
 } from './sync-requests.ts';
-import { type IssuedToken, requestToken, type TokenLimit } from './token-request.ts';
+import { type IssuedToken, requestToken, type TokenRequestEvents } from './token-request.ts';
 import type { ReceivedImage } from './types.ts';
 
 /** Maximum size of a decoded response, in bytes. */
@@ -41,7 +41,7 @@ export interface Client {
   requestToken(
     username: string,
     password: string,
-    onLimit?: (limit: TokenLimit) => Promise<void>,
+    events?: TokenRequestEvents,
   ): Promise<IssuedToken>;
   /** GET /v2, section 4.2: checks the token; the body is the service's own. */
   serviceRoot(): Promise<unknown>;
@@ -72,8 +72,8 @@ export function createServiceClient(options: ServiceClientOptions): Client {
     const pace = new Pace(options);
     const { send, sendWithPassword } = new Sender(transport, options, pace, accepted);
     return {
-      requestToken: (username, password, onLimit) =>
-        requestToken(sendWithPassword, username, password, onLimit),
+      requestToken: (username, password, events) =>
+        requestToken(sendWithPassword, username, password, events),
       serviceRoot: async () => readJson(await send({ method: 'GET', path: '/v2' })),
       listImages: (query, page, more) => listImages(send, query, page, more),
       getImage: (id) => getImage(send, id),

@@ -48,6 +48,13 @@ export class LimitReached extends ImgctlError {
   }
 }
 
+export interface TokenRequestEvents {
+  /** Called when the request may have reached the service. */
+  readonly onSent?: () => void;
+  /** Also called if the request is refused. */
+  readonly onLimit?: (limit: TokenLimit) => Promise<void>;
+}
+
 /** Seconds, section 5; used if the response gives no lifetime. */
 const DEFAULT_LIFETIME = 86_400;
 /** Ten years; a longer lifetime, such as 1e308, would exceed every clock. */
@@ -55,7 +62,6 @@ const MAX_LIFETIME = 10 * 365 * 86_400;
 
 /**
  * POST /auth/request-token: repeated only if it was never sent, or refused with 503.
- * @param onLimit also called if the request is refused
  * @throws LimitReached; ImgctlError wrong-credentials, not-permitted, rate-limited, bad-answer,
  * network errors
  */
@@ -63,10 +69,10 @@ export async function requestToken(
   send: SendWithPassword,
   username: string,
   password: string,
-  onLimit?: (limit: TokenLimit) => Promise<void>,
+  { onSent, onLimit }: TokenRequestEvents = {},
 ): Promise<IssuedToken> {
   const request = { method: 'POST', path: '/auth/request-token' };
-  const response = await send(request, username, password);
+  const response = await send(request, username, password, onSent);
   const { receivedAt } = response;
   const limit = limitOf(response);
   await onLimit?.(limit);

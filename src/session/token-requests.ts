@@ -201,15 +201,20 @@ export class TokenRequests {
     if (limit?.remaining === 0 && !ignoreLimit) throw limitReached(limit, now);
     // Counted before it is sent: a process killed now has used one as well.
     if (limit) await store.writeLimit({ ...limit, remaining: Math.max(0, limit.remaining - 1) });
+    let isSent = false;
+    const onSent = () => {
+      isSent = true;
+    };
     const onLimit = async ({ remaining, resetsAt }: TokenLimit) => {
       if (remaining === undefined || resetsAt === undefined) return;
       await store.writeLimit({ remaining, receivedAt: io.now(), resetsAt });
     };
     try {
-      return await client().requestToken(username, password, onLimit);
+      return await client().requestToken(username, password, { onSent, onLimit });
     } catch (error) {
-      const isUnsent = error instanceof TransportError && !error.sent;
-      if (isUnsent && limit) await store.writeLimit(limit);
+      // A proxy may say that it did not pass the request on.
+      const mayHaveArrived = error instanceof TransportError ? error.sent : isSent;
+      if (limit && !mayHaveArrived) await store.writeLimit(limit);
       throw error;
     }
   }

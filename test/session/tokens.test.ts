@@ -321,6 +321,7 @@ describe('a token store', () => {
     let requests = 0;
     const limit = { remaining: undefined, resetsAt: undefined };
     const requestToken = async () => {
+      io.signal.throwIfAborted();
       requests += 1;
       return { ...tokenOf(`T${requests}`), limit };
     };
@@ -397,6 +398,18 @@ describe('a token store', () => {
     const acquire = async () => ({ mutex: { ...MUTEX, release } });
     const { tokens, io, requests } = tokensOf({ acquire }, 150_000, readLimit);
     expect([await tokens.current(), requests()]).toEqual(['T1', 1]);
+  });
+
+  it('counts no request that was interrupted before it was sent', async () => {
+    const left: number[] = [];
+    const writeLimit = async ({ remaining }: RememberedLimit) => {
+      left.push(remaining);
+      io.interrupt();
+    };
+    const readLimit = () => ({ remaining: 4, receivedAt: 0, resetsAt: 60_000 });
+    const { tokens, io, requests } = tokensOf({ writeLimit }, 0, readLimit);
+    await expect(tokens.current()).rejects.toMatchObject({ code: 'interrupted' });
+    expect([left, requests()]).toEqual([[3, 4], 0]);
   });
 
   it('with one limit after another is waited for as long as the patience in all', async () => {
