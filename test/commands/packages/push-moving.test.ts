@@ -122,13 +122,13 @@ describe('push whose list of images is late after the sync', () => {
     Array.from({ length: count }, () => list);
 
   /** @param lists before the push, and then each time that it asks @param fields of the record of the sync */
-  const setUp = async (lists: readonly ScriptedResponse[], fields = {}) => {
+  const setUp = async (lists: readonly ScriptedResponse[], fields = {}, name = 'web') => {
     const user = await scriptedUser({
       [IMAGES]: lists,
       [SUBMIT]: SUBMITTED,
       [REQUEST]: record({ status: 'PROCESSED', message: { errors: [] }, ...fields }),
     });
-    const file = writeOva(temporaryDirectory(), 'web');
+    const file = writeOva(temporaryDirectory(), name);
     const line = `push ${file} --to ${temporaryDirectory()} --get name`;
     const push = (options = '') => user.imgctl(`${line} ${options}`.trim());
     return { ...user, push, line };
@@ -166,6 +166,20 @@ describe('push whose list of images is late after the sync', () => {
   it('names an image by its id in --dry-run if it has no name', async () => {
     const { push } = await setUp([{ json: { data: [{ id: 7 }], meta: { count: 1 } } }]);
     expect((await push('--dry-run')).stdout).toBe('web.ova\nweb.ova\n7\n');
+  });
+
+  it('knows an image whose name has another Unicode form', async () => {
+    const lists = [listOf(), listOf(['\u00e9.ova', '2'])];
+    const { push } = await setUp(lists, {}, 'e\u0301');
+    expect(await push('--strict')).toMatchObject({ exitCode: 0, stdout: '\u00e9.ova\n' });
+    expect((await push('--dry-run')).stdout).toBe('e\u0301.ova\n');
+    const errors = { message: { errors: ['\u00e9.ova: too old'] } };
+    const refused = await setUp(lists, errors, 'e\u0301');
+    expect((await refused.push()).stderr).toContain(
+      'imgctl: error: sync 41: \u00e9.ova: too old\n',
+    );
+    const late = await setUp([listOf()], { added: ['\u00e9.ova'] }, 'e\u0301');
+    expect((await late.push()).stderr).toContain('added, but not in your list yet: e\u0301.ova');
   });
 
   it('asks once if it shows no times', async () => {

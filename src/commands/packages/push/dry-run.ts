@@ -2,7 +2,9 @@
 
 import type { Result } from '../../../cli/result.ts';
 import type { Row } from '../../../output/columns.ts';
+import { normalize } from '../../../query/fold-case.ts';
 import type { PlannedPackage } from '../../../upload/plan.ts';
+import { comparedName } from '../sync/image-names.ts';
 import { brokenPackages } from './broken.ts';
 import { needsSync, wasSent } from './needs-sync.ts';
 import type { Push } from './task.ts';
@@ -38,10 +40,10 @@ async function syncRows(
   { transfer, before }: Push,
   complete: readonly PlannedPackage[],
 ): Promise<Row[]> {
-  const sent = complete.filter(wasSent).map(({ name }) => name);
+  const sent = complete.filter(wasSent).map(comparedName);
   const stored = (await transfer.storage.list()).filter((name) => /\.(ova|ovf)$/i.test(name));
-  const expected = [...new Set([...stored, ...sent])];
-  const images = before.map(({ id, name }) => String(name ?? id));
+  const expected = [...new Set([...stored.map(normalize), ...sent])];
+  const images = before.map(({ id, name }) => comparedName({ name: name ?? id }));
   const changes = {
     add: expected.filter((name) => !images.includes(name)),
     update: sent.filter((name) => images.includes(name)),

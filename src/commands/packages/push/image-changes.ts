@@ -4,9 +4,10 @@ import type { SyncRequest } from '../../../api/sync-requests.ts';
 import { ImgctlError } from '../../../errors.ts';
 import { type Facts, hint, imgctl } from '../../../facts.ts';
 import type { Row } from '../../../output/columns.ts';
+import { normalize } from '../../../query/fold-case.ts';
 import type { PlannedPackage } from '../../../upload/plan.ts';
 import { counted } from '../../../words.ts';
-import { namesOfImages } from '../sync/image-names.ts';
+import { comparedName, namesOfImages } from '../sync/image-names.ts';
 import { wasSent, wasSkipped } from './needs-sync.ts';
 
 type Images = readonly Row[];
@@ -42,8 +43,8 @@ export function imageChanges(
 ): ImageChanges {
   const changeOf = (each: PlannedPackage) => {
     if (wasSkipped(each)) return 'skipped';
-    const earlier = timesOf(each.name, before);
-    const later = timesOf(each.name, after);
+    const earlier = timesOf(each, before);
+    const later = timesOf(each, after);
     if (later.length === 0) return 'missing';
     if (earlier.length === 0) return 'added';
     if (earlier.join() !== later.join()) return 'updated';
@@ -53,9 +54,10 @@ export function imageChanges(
   return new Map(packages.map((each) => [each.name, changeOf(each)]));
 }
 
-/** Returns when the images of a name were changed; empty texts if the service does not say. */
-function timesOf(name: string, images: Images): string[] {
-  const named = images.filter((image) => image.name === name);
+/** Returns when the images of a package were changed; empty texts if the service does not say. */
+function timesOf(each: PlannedPackage, images: Images): string[] {
+  const name = comparedName(each);
+  const named = images.filter((image) => comparedName(image) === name);
   return named.map(({ updated_on }) => `${updated_on ?? ''}`);
 }
 
@@ -82,10 +84,11 @@ interface Doubt {
 export function doubtsOf(changes: ImageChanges, request: SyncRequest, address: string): Doubt[] {
   const namesWith = (wanted: 'missing' | 'stale') =>
     [...changes].filter(([, change]) => change === wanted).map(([name]) => name);
-  const reported = Array.isArray(request.added) ? namesOfImages(request.added) : [];
+  const reported = Array.isArray(request.added) ? namesOfImages(request.added).map(normalize) : [];
+  const isReported = (name: string) => reported.includes(normalize(name));
   const missing = namesWith('missing');
-  const lost = missing.filter((name) => !reported.includes(name));
-  const added = missing.filter((name) => reported.includes(name));
+  const lost = missing.filter((name) => !isReported(name));
+  const added = missing.filter(isReported);
   const doubt = (kind: Doubt['kind'], names: readonly string[], what: string, hint: Facts) =>
     names.length > 0 ? [{ kind, message: `${what} ${names.join(', ')}`, hint }] : [];
   const lack = `your list has no ${lost.length === 1 ? 'image' : 'images'} named`;

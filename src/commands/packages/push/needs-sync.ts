@@ -2,6 +2,7 @@
 
 import { isSent, isSkipped } from '../../../upload/actions.ts';
 import type { PlannedPackage } from '../../../upload/plan.ts';
+import { comparedName } from '../sync/image-names.ts';
 import type { Push } from './task.ts';
 
 /** True if a file of the package was sent, or would be without --dry-run. */
@@ -35,6 +36,6 @@ export function needsSync(
   const packages = withoutSkipped(complete);
   if (packages.length === 0) return false;
   if (!options.syncIfSent || packages.some(wasSent)) return true;
-  const imageNames = before.map((image) => image.name);
-  return !packages.every(({ name }) => imageNames.includes(name)) || !mark.isThere();
+  const imageNames = before.map(comparedName);
+  return !packages.every((each) => imageNames.includes(comparedName(each))) || !mark.isThere();
 }

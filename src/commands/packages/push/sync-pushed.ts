@@ -7,6 +7,7 @@ import { errorReason, ImgctlError } from '../../../errors.ts';
 import type { Row } from '../../../output/columns.ts';
 import type { PlannedPackage } from '../../../upload/plan.ts';
 import { follow } from '../sync/follow.ts';
+import { comparedName } from '../sync/image-names.ts';
 import { describeProblems, failureOf, hasErrorOf, reportProblems } from '../sync/problems.ts';
 import { submit, submittedResult, wasSubmitted } from '../sync/sync.ts';
 import { doubtsOf, imageChanges, judge, summaryOf } from './image-changes.ts';
@@ -135,8 +136,8 @@ function fileNames(packages: Packages): string[] {
 }
 
 function imagesOf(packages: Packages, images: readonly Row[]): readonly Row[] {
-  const names = packages.map(({ name }) => name);
-  return images.filter(({ name }) => names.includes(String(name)));
+  const names = packages.map(comparedName);
+  return images.filter((image) => names.includes(comparedName(image)));
 }
 
 /** Milliseconds: the list of own images may be late after a sync. */

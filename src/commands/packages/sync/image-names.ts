@@ -1,6 +1,12 @@
-// The names of the images that a sync request has added or deleted.
+// The names of images: as they are compared, and those that a sync request has added or deleted.
 
 import { stringify } from '../../../json.ts';
+import { normalize } from '../../../query/fold-case.ts';
+
+/** Returns the name of an image or package as it is compared: storages may change its Unicode form. */
+export function comparedName({ name }: { readonly name?: unknown }): string {
+  return normalize(String(name));
+}
 
 /** Returns the names in `["a.ova", {"id": 7, "name": "b.ova"}]`; what has no name, as JSON. */
 export function namesOfImages(images: readonly unknown[]): string[] {

@@ -5,6 +5,7 @@ import type { Context } from '../../../context.ts';
 import { ImgctlError } from '../../../errors.ts';
 import { type Facts, hint, imgctl } from '../../../facts.ts';
 import type { Row } from '../../../output/columns.ts';
+import { normalize } from '../../../query/fold-case.ts';
 import { counted } from '../../../words.ts';
 
 /** Which problems of a sync count for a command. */
@@ -96,8 +97,9 @@ export function hasErrorOf({ errors }: SyncRequest, files: readonly string[]): b
 
 /** Divides texts into those that name one of the files, and the others. */
 function byFile(texts: readonly string[] | null, files: readonly string[] | undefined) {
-  const names = files?.map(wholeName);
-  const isOwn = (text: string) => names === undefined || names.some((name) => name.test(text));
+  const names = files?.map((file) => wholeName(normalize(file)));
+  const isOwn = (text: string) =>
+    names === undefined || names.some((name) => name.test(normalize(text)));
   const all = texts ?? [];
   return { own: all.filter(isOwn), others: all.filter((text) => !isOwn(text)) };
 }
