@@ -55,8 +55,9 @@ export function createClient(options: ClientOptions) {
   }
   const baseUrl = parseBaseUrl(String(options.baseUrl));
   if (options.allowHttp !== true) refusePlainHttp(baseUrl);
+  const closing = new AbortController();
   // systemClock changes the listener limit of its signal, so it gets one that is not the caller's.
-  const clock = systemClock(AbortSignal.any(signal ? [signal] : []));
+  const clock = systemClock(AbortSignal.any([closing.signal, ...(signal ? [signal] : [])]));
   const redaction = new Redaction();
   // What they throw must not hide the outcome of a request.
   const warn = onWarning && ignoringErrors(onWarning, () => {});
@@ -135,7 +136,11 @@ export function createClient(options: ClientOptions) {
       const method = request.method.toUpperCase();
       return run((service) => service.send({ ...request, method }));
     },
-    close: (): Promise<void> => client.close(),
+    /** Ends all calls: first those whose requests were sent, with what is known of their outcome. */
+    async close(): Promise<void> {
+      await client.close();
+      closing.abort(new ImgctlError('unreachable', 'the client is closed'));
+    },
   };
 }
 

@@ -262,6 +262,39 @@ describe('a signal of the library', () => {
   });
 });
 
+describe('library close', () => {
+  const CLOSED = { code: 'unreachable', message: 'the client is closed' };
+
+  it('ends a call that waits for a password', async () => {
+    const { baseUrl } = await scriptedServer({});
+    const password = () => {
+      void user.close();
+      return new Promise<string>(() => {});
+    };
+    const user = client({ baseUrl, username: 'alice', password });
+    await expect(user.getImage(1)).rejects.toMatchObject(CLOSED);
+  });
+
+  it('ends a call that waits for its next try', async () => {
+    const { baseUrl } = await scriptedServer(() => ({
+      status: 503,
+      headers: { 'retry-after': '30' },
+    }));
+    const user = client({ baseUrl, ...TOKEN, retries: 1, onTrace: () => void user.close() });
+    await expect(user.getImage(1)).rejects.toMatchObject(CLOSED);
+  });
+
+  it('says of a submit that was sent that its outcome is unknown', async () => {
+    const { baseUrl } = await scriptedServer(() => {
+      void user.close();
+      return STALL;
+    });
+    const user = client({ baseUrl, ...TOKEN });
+    const message = expect.stringMatching(/^the sync may have been submitted: /);
+    await expect(user.submitSync()).rejects.toMatchObject({ code: 'outcome-unknown', message });
+  });
+});
+
 describe('library options', () => {
   const HTTPS = { baseUrl: 'https://a.example' };
 
