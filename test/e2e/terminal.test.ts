@@ -161,12 +161,12 @@ describe.skipIf(NO_SCRIPT)(`on a terminal${NO_SCRIPT}`, () => {
   it.each([
     ['HUP', 129],
     ['QUIT', 131],
-  ])('SIG%s at the password prompt restores the echo', async (signal, code) => {
+  ] as const)('SIG%s at the password prompt restores the echo', async (signal, code) => {
     const env = unreachable();
     const login = 'sh -c "echo \\$\\$ >$HOME/pid; exec $IMGCTL login"';
     const started = startCommand(env, login);
     await started.waitFor('stdout', 'Password for demo');
-    spawnSync('kill', ['-s', signal, readFileSync(path.join(env.HOME, 'pid'), 'utf8').trim()]);
+    process.kill(Number(readFileSync(path.join(env.HOME, 'pid'), 'utf8')), `SIG${signal}`);
     expect(await endOf(started)).toContain(`code ${code}`);
   });
 

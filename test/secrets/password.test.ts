@@ -6,6 +6,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Settings } from '../../src/config/settings.ts';
+import { tryOr } from '../../src/errors.ts';
 import { environmentOf } from '../../src/process-io.ts';
 import { runChild } from '../../src/secrets/child.ts';
 import { unattendedPassword } from '../../src/secrets/passwords.ts';
@@ -234,8 +235,11 @@ unixOnlySuite('sh is Unix')('a program', () => {
       .finally(() => (isOver = true));
     while (!existsSync(file)) await new Promise(setImmediate);
     const child = readFileSync(file, 'utf8').trim();
-    // A dead process may still wait for its parent to notice.
-    const isRunning = () => /^[^Z]/.test(`${spawnSync('ps', ['-o', 'stat=', '-p', child]).stdout}`);
+    // A dead process may still wait for its parent to notice. Small systems have no ps.
+    const stateOf = existsSync('/proc/self/stat')
+      ? () => tryOr(() => readFileSync(`/proc/${child}/stat`, 'utf8').split(') ')[1], '')
+      : () => spawnSync('ps', ['-o', 'stat=', '-p', child], { encoding: 'utf8' }).stdout;
+    const isRunning = () => /^[^Z]/.test(stateOf() ?? '');
     expect(isRunning()).toBe(true);
     if (how === 'is interrupted') used.interrupt();
     while (!isOver) {
