@@ -171,3 +171,15 @@ describe('the JSON output', () => {
     }
   });
 });
+
+it('columns of states and times are shown as such', () => {
+  for (const [command, { fields = [] }] of leavesOf()) {
+    // The token is printed alone.
+    for (const { name, isState = false, isTime = false } of command === 'token' ? [] : fields) {
+      if (name === 'checked') continue;
+      const isStateByName = /^(.*state|status|severity|change)$/.test(name);
+      const shown = [command, name, isStateByName, /_on$/.test(name)];
+      expect([command, name, isState, isTime]).toEqual(shown);
+    }
+  }
+});

@@ -91,6 +91,7 @@ it('findImages returns the ids of a range, in both orders, like a reading of all
       const filter = `id,${operator},${bound}`;
       const down = { filter, sort: 'id,desc' };
       expect([filter, idsOf(images, { filter })]).toEqual([filter, found]);
+      expect([filter, idsOf(images.slice(1), { filter })]).toEqual([filter, found]);
       for (const [start, end] of [
         [1, 3],
         [4, 9],
