@@ -4,7 +4,7 @@ import path from 'node:path';
 import { argument } from '../../cli/declare.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
-import { fileError, PROVIDE_FILE, requireNoFolder } from './package-errors.ts';
+import { PROVIDE_FILE, packageError, requireNoFolder } from './package-errors.ts';
 
 export const FILES = argument('file', 'OVA files, or OVF files next to their disks', {
   required: true,
@@ -41,13 +41,13 @@ export class PackageBatch {
     read: (file: string, resolved: string) => Promise<Found>,
   ): AsyncGenerator<Found, void, void> {
     for (const file of this.files) {
+      const resolved = path.resolve(this.#context.io.cwd, file);
       let found: Found;
       try {
-        const resolved = path.resolve(this.#context.io.cwd, file);
         requireNoFolder(file, resolved);
         found = await read(file, resolved);
       } catch (error) {
-        this.addFailure(file, fileError(file, error));
+        this.addFailure(file, packageError(file, resolved, error));
         continue;
       }
       yield found;

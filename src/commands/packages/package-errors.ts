@@ -17,11 +17,16 @@ export function requireNoFolder(file: string, resolved: string): void {
   throw new ImgctlError('invalid-package', `${file} is not a file`, { facts: advice });
 }
 
-/** Returns the error of one file. @throws what concerns all of them, such as an interrupt */
-export function fileError(file: string, cause: unknown): ImgctlError {
+/**
+ * Returns the error of a package. @throws what concerns all packages, such as an interrupt
+ * @param resolved the path of its file; that of the cause may be a disk, removed meanwhile
+ */
+export function packageError(file: string, resolved: string, cause: unknown): ImgctlError {
   if (hasCode(cause, 'invalid-package', 'usage')) return cause;
   if (!(cause instanceof Error) || !('syscall' in cause)) throw cause;
-  return isMissing(cause) ? fileMissing(file, cause) : cannotRead(file, cause);
+  const isOther = 'path' in cause && cause.path !== resolved;
+  const named = isOther ? String(cause.path) : file;
+  return isMissing(cause) ? fileMissing(named, cause) : cannotRead(named, cause);
 }
 
 export function fileMissing(file: string, cause?: unknown): ImgctlError {

@@ -1,8 +1,9 @@
 // validate: findings in each format, and exit codes.
 
 import { copyFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { packageError } from '../../../src/commands/packages/package-errors.ts';
 import { describeRate } from '../../../src/words.ts';
 import { flipByte } from '../../support/files.ts';
 import { failed, fakeIo, runCli } from '../../support/io.ts';
@@ -130,6 +131,16 @@ it.each([
   [0, 0, 0, 0, '100 %'],
 ])('the progress of %d of %d bytes in %d ms, after %d: %s', (done, total, elapsed, known, text) => {
   expect(describeRate(done, total, elapsed, known)).toBe(text);
+});
+
+it.each([
+  ['vm.ovf', 'vm.ovf'],
+  ['a disk that is removed meanwhile', '/x/disk.vmdk'],
+])('validate says of %s that it does not exist', (_, named) => {
+  const path = resolve('/x', named);
+  const cause = Object.assign(new Error('gone'), { syscall: 'open', code: 'ENOENT', path });
+  const { message } = packageError('vm.ovf', '/x/vm.ovf', cause);
+  expect(message).toBe(`file ${named} does not exist`);
 });
 
 describe('validate --max-hardware', () => {
