@@ -42,7 +42,7 @@ export async function* allImages(
     const pages = pagesById(first, readerBelow(readPage), { connections, stopAfter });
     for await (const page of pages) {
       seen += page.ids.length;
-      if (mayHaveLost && seen + page.below !== first.total) {
+      if (mayHaveLost && seen + page.below < first.total) {
         await proveNoneLost(first, readPage);
         mayHaveLost = false;
       }
@@ -103,13 +103,13 @@ function readerBelow(readPage: ReadPage) {
 }
 
 /**
- * Fewer or more images are left than announced: either the list has changed, or the service counts
- * the same images with a filter as without, or the filter loses some, as an image has no id, or as
- * the service compares ids as texts: 1250 is then after 999, and 99 not below 500. So a filter that
- * all ids match must find as many images as no filter. If the highest id is 999:
+ * Fewer images are left than announced: either the list has changed, or the filter loses some, as an
+ * image has no id, or as the service compares ids as texts: 1250 is then after 999, and 99 not below
+ * 500. So a filter that all ids match must find as many images as no filter. If the highest id is
+ * 999:
  *
  *     without a filter          filter=id,lt,1000
- *     nothing has changed                          the service may leave images out
+ *     nothing has changed                          the service leaves images out
  *     1250 images               1250 images        the list has changed
  *     1250 images               1000 images        the service leaves images out
  *     1250 images               refused            it may leave images out
@@ -117,7 +117,7 @@ function readerBelow(readPage: ReadPage) {
  * @throws NotByIdError the service may leave images out
  */
 async function proveNoneLost(first: ImagePage, readPage: ReadPage): Promise<void> {
-  const leftOut = `the service may leave out some of the ${first.total} images that it announced`;
+  const leftOut = `the service sent fewer than the ${first.total} images that it announced`;
   const second = await readPage({ perPage: 1 });
   if (stateOf(second) === stateOf(first)) throw new NotByIdError(leftOut);
   const [highest = {}] = first.images;
