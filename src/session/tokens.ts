@@ -5,7 +5,7 @@
 //     #renewOnce         tokens.ts            one request for all that need a token at once
 //     #findOrRequest     tokens.ts            what the run uses: the token that was found or issued
 //     or login           tokens.ts            requests one in any case
-//     request            token-requests.ts    starts again: after a wait, or with another store
+//     request            token-requests.ts    starts again, for one of three reasons
 //     #requestOnce       token-requests.ts    holds the mutex; looks for the token or the refusal of
 //                                             another process; reads the password
 //     #sendAndStore      token-requests.ts    stores the token or the refusal
