@@ -87,10 +87,12 @@ export async function serve(options: ServerOptions): Promise<void> {
 /** Yields the messages of JSON-RPC, one per line; the transport would drop others without a word. */
 async function* requestsOf(source: AsyncIterable<Buffer>, write: ServerOptions['write']) {
   for await (const line of linesOf(source)) {
-    if (line.trim() === '') continue;
-    const refusal = refusalOf(line);
+    // Also without a byte order mark, with which .NET and PowerShell begin what they write.
+    const message = line.trim();
+    if (message === '') continue;
+    const refusal = refusalOf(message);
     if (refusal) await write(`${JSON.stringify(refusal)}\n`);
-    else yield `${line}\n`;
+    else yield `${message}\n`;
   }
 }
 

@@ -77,16 +77,19 @@ it('mcp my_images answers up to the limit, with the total', async () => {
 it.each([
   ['', [{ id: 1, result: { tools: expect.any(Array) } }]],
   ['{', [{ id: null, error: { code: -32_700 } }]],
-])('mcp answers a last message without a line end: %s', async (cut, expected) => {
-  const stdin = [...OPENING, cut || request(1, 'tools/list')].join('\n');
-  const { stdout } = await runCli(['mcp'], { stdin });
-  const replies = stdout
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-  // A refusal may be written before the reply to the opening.
-  expect(replies.filter(({ id }) => id !== 0)).toMatchObject(expected);
-});
+])(
+  'mcp answers a last message without a line end, and a first one with a byte order mark: %s',
+  async (cut, expected) => {
+    const stdin = `\ufeff${[...OPENING, cut || request(1, 'tools/list')].join('\n')}`;
+    const { stdout } = await runCli(['mcp'], { stdin });
+    const replies = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    // A refusal may be written before the reply to the opening.
+    expect(replies.filter(({ id }) => id !== 0)).toMatchObject(expected);
+  },
+);
 
 it('mcp ends when its client no longer reads, although it may write more', async () => {
   const input = new PassThrough();
