@@ -26,7 +26,8 @@ export const CREDENTIALS = {
   },
 } as const;
 
-const AWS_HOSTS = 'AWS_ACCESS_KEY_ID is only for amazonaws.com and the host of AWS_ENDPOINT_URL_S3';
+const AWS_RULE =
+  'AWS_ACCESS_KEY_ID is only for amazonaws.com and the host of AWS_ENDPOINT_URL_S3, and not beside a key, secret or token of imgctl';
 
 /** What was typed. A working user name is stored in the profile, the secret is not. */
 export interface Typed {
@@ -104,7 +105,7 @@ function missingCredentials(
   const fixes = missing.map(({ fix }) => fix).reduce((one, next) => hint`${one}; then ${next}`);
   const isForAws = kind === 's3' && io.env.AWS_ACCESS_KEY_ID;
   return new ImgctlError('not-logged-in', `${names} for the upload storage`, {
-    facts: isForAws ? hint`${fixes}; ${AWS_HOSTS}` : fixes,
+    facts: isForAws ? hint`${fixes}; ${AWS_RULE}` : fixes,
   });
 }
 

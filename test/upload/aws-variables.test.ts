@@ -98,7 +98,13 @@ it.each<[string, Record<string, string>, string | RegExp]>([
     { ...AWS, ...ENDPOINT, IMGCTL_UPLOAD_SECRET: 'own' },
     'no access key for',
   ],
-  ['beside only a token', { ...AWS, ...ENDPOINT, IMGCTL_UPLOAD_SESSION_TOKEN: 'own' }, NEITHER],
+  [
+    'beside only a token',
+    { ...AWS, ...ENDPOINT, IMGCTL_UPLOAD_SESSION_TOKEN: 'own' },
+    new RegExp(
+      `${NEITHER}.*\nhint: .*AWS_ACCESS_KEY_ID is only .* not beside a .* token of imgctl`,
+    ),
+  ],
   [
     'without a secret',
     { ...AWS, ...ENDPOINT, AWS_SECRET_ACCESS_KEY: '' },
