@@ -64,18 +64,16 @@ export async function readCredentials(
   if (!mayAsk && (stored === undefined || source === undefined)) {
     throw missingCredentials(context, kind, stored, source !== undefined);
   }
-  const setUser = hint`provide it with ${imgctl('config', 'set', user)}`;
+  const fixes = fixesOf(kind);
   const username =
-    stored ?? (await prompt(context, `upload ${userName} at ${host}`, setUser, false));
+    stored ?? (await prompt(context, `upload ${userName} at ${host}`, fixes.user, false));
   const typedUser = stored === undefined ? { [user]: username } : {};
   // An invalid name is refused before the secret is typed.
   const used = settings.with(typedUser);
-  const [variable, , command] = SECRETS[secret];
   const label = `upload ${secretName} for ${printable(username)} at ${host}`;
-  const setSecret = hint`provide it with ${variable} or the setting ${command}`;
-  const password = source ? await source.read() : await prompt(context, label, setSecret, true);
+  const password = source ? await source.read() : await prompt(context, label, fixes.secret, true);
   console.redaction.add(password, username);
-  const set = imgctl('config', 'set', command, 'COMMAND');
+  const set = imgctl('config', 'set', SECRETS[secret][2], 'COMMAND');
   const typedSecret = { name: secretName, store: hint`to store a command that prints it: ${set}` };
   const typed = { user: typedUser, secret: source ? undefined : typedSecret };
   const origin = source?.origin ?? `the ${secretName}`;
@@ -86,20 +84,29 @@ export async function readCredentials(
   return { username, password, settings: used, typed, refused };
 }
 
+/** Returns how to give the name of the user, and the secret. */
+function fixesOf(kind: keyof typeof CREDENTIALS): { readonly user: Facts; readonly secret: Facts } {
+  const { user, secret } = CREDENTIALS[kind];
+  const [variable, , command] = SECRETS[secret];
+  const setUser = imgctl('config', 'set', user, 'NAME');
+  const setSecret = imgctl('config', 'set', command, 'COMMAND');
+  return {
+    user: hint`set ${variableOf(user)}, or run: ${setUser}`,
+    secret: hint`set ${variable} or ${variable}_FILE, or run: ${setSecret}`,
+  };
+}
+
 function missingCredentials(
   { io }: Context,
   kind: keyof typeof CREDENTIALS,
   username: string | undefined,
   hasSecret: boolean,
 ): ImgctlError {
-  const { user, userName, secret, secretName } = CREDENTIALS[kind];
-  const [variable, , command] = SECRETS[secret];
-  const setUser = hint`set ${variableOf(user)}, or run: ${imgctl('config', 'set', user, 'NAME')}`;
-  const storeSecret = imgctl('config', 'set', command, 'COMMAND');
-  const setSecret = hint`set ${variable} or ${variable}_FILE, or run: ${storeSecret}`;
+  const { userName, secretName } = CREDENTIALS[kind];
+  const { user, secret } = fixesOf(kind);
   const missing = [
-    ...(username === undefined ? [{ name: userName, fix: setUser }] : []),
-    ...(hasSecret ? [] : [{ name: secretName, fix: setSecret }]),
+    ...(username === undefined ? [{ name: userName, fix: user }] : []),
+    ...(hasSecret ? [] : [{ name: secretName, fix: secret }]),
   ];
   const names = missing.map(({ name }) => `no ${name}`).join(' and ');
   const fixes = missing.map(({ fix }) => fix).reduce((one, next) => hint`${one}; then ${next}`);

@@ -492,6 +492,18 @@ describe('push without settings', () => {
     );
   });
 
+  it('says what gives user name and password if neither is typed', async () => {
+    const { push, setUrl } = await setUp();
+    await setUrl();
+    for (const [typed, hint] of [
+      ['\u0004', 'UPLOAD_USERNAME, or run: imgctl config set upload-username NAME'],
+      ['demo\r\u0004', 'UPLOAD_PASSWORD_FILE, or run: .* upload-password-command COMMAND'],
+    ] as const) {
+      const result = await push({ stdin: fakeTerminal(typed) });
+      expect(result).toEqual(failed(2, new RegExp(`no input.*\nhint: set IMGCTL.*${hint}\n`)));
+    }
+  });
+
   it.each(['', '-q'])('never asks for the storage: push %s', async (option) => {
     const { push } = await setUp();
     const { stderr } = await push({ stdin: fakeTerminal('x\r') }, ...(option ? [option] : []));
