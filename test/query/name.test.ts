@@ -146,6 +146,7 @@ it.each([
   ['web-1-20G', 'web-1-40G', false],
   ['cafe\u0301-1', 'caf\u00e9-2', true],
   ['a\0b-1', 'a b-2', true],
+  ['-', '-.ova', true],
 ])('%s and %s are of one series: %s', (left, right, isSame) => {
   expect(readName(left).seriesKey === readName(right).seriesKey).toBe(isSame);
 });

@@ -2,8 +2,12 @@
 
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { buffer } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { failed } from '../support/io.ts';
+import { rateLimit } from '../../src/upload/rate.ts';
+import type { S3Request } from '../../src/upload/s3-bucket.ts';
+import { sendParts } from '../../src/upload/s3-upload.ts';
+import { failed, fakeIo } from '../support/io.ts';
 import {
   DROP,
   type Handler,
@@ -454,14 +458,20 @@ describe('push to an S3 storage', () => {
     },
   );
 
-  it('that has uploads without parts gets a new one, and then loses them', async () => {
-    const upload = (id: number) =>
-      `<Upload><Key>web.ova</Key><UploadId>old${id}</UploadId></Upload>`;
-    const uploads = Array.from({ length: 21 }, (_, id) => upload(id));
+  it('that has uploads without readable parts gets a new one, and then loses them', async () => {
+    const ids = Array.from({ length: 21 }, (_, number) => `old${number}`);
+    const uploads = ids.map(
+      (id) => `<Upload><Key>web.ova</Key><UploadId>${id}</UploadId></Upload>`,
+    );
+    const parts = (id: string | null) => (id === 'old7' ? '</' : '');
     const { push, requests } = await pushTo({
-      list: ({ url: { searchParams } }) => (searchParams.has('uploadId') ? '' : uploads.join('')),
+      list: ({ url: { searchParams } }) =>
+        searchParams.has('uploadId') ? parts(searchParams.get('uploadId')) : uploads.join(''),
     });
     await push();
+    const read = requests.filter(({ method }) => method === 'GET');
+    const idsOfRead = read.flatMap(({ url }) => url.searchParams.get('uploadId') ?? []);
+    expect(idsOfRead).toEqual(ids.slice(-20));
     const posts = requests.filter(({ method }) => method === 'POST');
     expect(posts.filter(({ url }) => url.searchParams.has('uploads'))).toHaveLength(1);
     expect(requests.filter(({ method }) => method === 'DELETE')).toHaveLength(uploads.length);
@@ -479,4 +489,32 @@ describe('push to an S3 storage', () => {
     expect(requests.filter((each) => /^DELETE .*uploadId=/.test(each))).toHaveLength(1);
     expect(stored()).toEqual(['web.ova']);
   });
+});
+
+it('an upload to S3 sends a few parts at once, and counts those that the storage had', async () => {
+  const MIB = 2 ** 20;
+  const read = async function* (start = 0, end = 6 * MIB) {
+    for (let at = start; at < end; at += MIB) yield Buffer.alloc(MIB, at / MIB);
+  };
+  let [open, most] = [0, 0];
+  const send = async ({ method = '', headers = {}, body }: S3Request) => {
+    open += 1;
+    most = Math.max(most, open);
+    if (body) await buffer(body.chunks());
+    await new Promise(setImmediate);
+    open -= 1;
+    const etag = Buffer.from(headers['content-md5'] ?? '', 'base64').toString('hex');
+    const url = new URL('http://127.0.0.1');
+    const rest = { wireBytes: 0, receivedAt: 0, endpoint: { of: 'storage' } } as const;
+    return { method, url, status: 200, headers: { etag }, body: Buffer.alloc(0), ...rest };
+  };
+  const clock = fakeIo();
+  const own = { send, clock, address: '', prefix: '', parallel: 2, partSize: MIB, onWarning() {} };
+  const s3 = { ...own, limit: rateLimit(0, clock), found: { lacksConditions: false } };
+  const file = { size: 6 * MIB, read, readAll: read };
+  const sent: number[] = [];
+  const etags = new Map([[2, createHash('md5').update(Buffer.alloc(MIB, 1)).digest('hex')]]);
+  await sendParts({ s3, name: 'web.ova', id: '', file, etags }, (total) => sent.push(total / MIB));
+  expect([most, sent[0], sent.at(-1)]).toEqual([2, 1, 6]);
+  expect(sent.filter((total) => total > 6)).toEqual([]);
 });

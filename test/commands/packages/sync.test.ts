@@ -207,8 +207,8 @@ describe('sync-status --wait', () => {
       /no status in {"data":.*"status":3,.*xx…/,
     ],
     ['a hostile status', record({ status: 'S\u001b[31mX' }), /S\\u001b\[31mX/],
-    ['500', { status: 500, json: { message: 'Oops.' } }, /.+; retrying/],
-    ['a closed connection', DROP, /.+; retrying/],
+    ['500', { status: 500, json: { message: 'Oops.' } }, /still failing \(500\); retrying/],
+    ['a closed connection', DROP, /http.+ closed the connection .+; retrying/],
     ['HTML', { body: '<html>maintenance</html>' }, /.+; retrying/],
     ['null', { json: null }, /.+; retrying/],
   ])('keeps waiting at %s and shows it', async (_what, response, shown) => {
