@@ -76,8 +76,8 @@ export class FirstPages {
 
   /**
    * False if the service may sort ids as texts: 999 before 1150. It is asked for longer ids than the
-   * first one if that begins with a 9, as it usually does among texts, or is too low for so many
-   * images:
+   * first one if it sends ids as texts, or if that one begins with a 9, as it usually does among
+   * texts, or is too low for so many images:
    *
    *     first id   images   filter=id,ge,1000
    *     1150       1150                         true
@@ -91,7 +91,8 @@ export class FirstPages {
     const firstId = idOf(image);
     // Some services count ids from 0.
     const isTooLow = firstId + 1 < first.total;
-    if (!isTooLow && !`${firstId}`.startsWith('9')) return true;
+    const mayBeText = isTooLow || typeof image.id === 'string' || `${firstId}`.startsWith('9');
+    if (!mayBeText) return true;
     const longer = await this.request({ filter: `id,ge,${lowestLongerId(firstId)}`, perPage: 1 });
     return !(longer instanceof ImgctlError) && longer.images.length === 0;
   }

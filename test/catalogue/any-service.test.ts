@@ -119,3 +119,14 @@ it.each<[string, Parameters<typeof queryOf>[0], number[], number[]]>([
     expect(value).toMatchObject(found.map((id) => ({ id })));
   }
 });
+
+it('a list -n 5 without 900 to 999 is right if the service sends ids as texts, and sorts them so', async () => {
+  const serve = serving([...upTo(899, 700), ...upTo(1150, 1000)], 'as texts', 'as texts');
+  const listImages: typeof serve.listImages = async (query, number) => {
+    const page = await serve.listImages(query, number);
+    return { ...page, images: page.images.map((image) => ({ ...image, id: `${image.id}` })) };
+  };
+  const list = listCatalogue(serviceOf({ ...serve, listImages }), queryOf({}), { limit: 5 });
+  const { value } = await list.next();
+  expect(value).toMatchObject(down(1150, 1146).map((id) => ({ id: `${id}` })));
+});
