@@ -14,8 +14,6 @@ const common = defineConfig({
       './client-h2.js': false,
       // Forms as bodies need all of fetch; imgctl sends none.
       '../web/fetch/body.js': false,
-      // commander would start subcommands that are other programs; imgctl has none. src takes the module from `process`.
-      'node:child_process': false,
       // atomically, which conf uses, lets it end the process at SIGINT, but imgctl finishes its work first.
       'when-exit': fileURLToPath(import.meta.resolve('./tools/when-exit.mjs')),
     },
