@@ -238,8 +238,10 @@ describe('an upload to a folder', () => {
   });
 
   it('does not read a file that becomes shorter as if it were whole', async () => {
-    const { source, file } = await setUp();
+    const { folder, source, file, put } = await setUp();
     truncateSync(source, 1);
+    await failure(put());
+    expect(readdirSync(folder)).toEqual([]);
     const { message } = await failure(buffer(file.read()));
     expect(message).toBe(`${source} changed while it was uploaded`);
   });

@@ -294,7 +294,9 @@ describe('push to an S3 storage', () => {
     const { start, requests } = await pushTo({}, ({ method }, response) =>
       method === 'PUT' ? (busy.pop() ?? response) : response,
     );
-    expect((await start('--no-sync --retries 1').ended).exitCode).toBe(0);
+    const { io, ended } = start('--no-sync --retries 1');
+    expect((await ended).exitCode).toBe(0);
+    expect(io.sleeps).toEqual([60_000]);
     const puts = requests.filter(({ method }) => method === 'PUT');
     expect(new Set(puts.map(({ headers }) => headers['x-amz-date'])).size).toBe(2);
   });
