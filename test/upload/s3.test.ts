@@ -496,13 +496,14 @@ describe('push to an S3 storage', () => {
   });
 });
 
-it('an upload to S3 sends a few parts at once, and counts those that the storage had', async () => {
+it('an upload to S3 sends a few parts at once, counts those that the storage had, and ends with its parts', async () => {
   const MIB = 2 ** 20;
   const read = async function* (start = 0, end = 6 * MIB) {
     for (let at = start; at < end; at += MIB / 2) yield Buffer.alloc(MIB / 2, at / MIB);
   };
-  let [open, most] = [0, 0];
-  const send = async ({ method = '', headers = {}, body }: S3Request) => {
+  let [open, most, refused] = [0, 0, ''];
+  const send = async ({ method = '', headers = {}, body, query }: S3Request) => {
+    if (query?.partNumber === refused) throw new Error('refused');
     open += 1;
     most = Math.max(most, open);
     if (body) await buffer(body.chunks());
@@ -519,8 +520,12 @@ it('an upload to S3 sends a few parts at once, and counts those that the storage
   const file = { size: 6 * MIB, read, readAll: read };
   const sent: number[] = [];
   const etags = new Map([[2, createHash('md5').update(Buffer.alloc(MIB, 1)).digest('hex')]]);
-  await sendParts({ s3, name: 'web.ova', id: '', file, etags }, (total) => sent.push(total / MIB));
+  const upload = { s3, name: 'web.ova', id: '', file, etags };
+  await sendParts(upload, (total) => sent.push(total / MIB));
   expect([most, sent[0], sent.at(-1)]).toEqual([2, 1, 6]);
   // The start of each part and its halves.
   expect(sent).toHaveLength(1 + 5 * 3);
+  refused = '3';
+  await expect(sendParts(upload, () => {})).rejects.toThrow('refused');
+  expect(open).toBe(0);
 });

@@ -32,6 +32,8 @@ async function runWith(line: string, ...responses: readonly ScriptedResponse[]) 
 const follow = (options: string, ...responses: readonly ScriptedResponse[]) =>
   runWith(`sync-status 41 ${options}`.trim(), ...responses);
 
+const USER = 'IMGCTL_TOKEN= IMGCTL_USERNAME=demo IMGCTL_PASSWORD=demo';
+
 describe('sync', () => {
   it('submits once and prints the id and the command that follows it', async () => {
     const { imgctl, requests, server } = await scriptedUser({ [SUBMIT]: SUBMITTED });
@@ -50,11 +52,20 @@ describe('sync', () => {
     expect(requests()).toEqual([SUBMIT, SUBMIT, SUBMIT, SUBMIT]);
   });
 
-  unixOnly('/dev is Unix')('warns if it cannot write the history', async () => {
-    const { imgctl } = await scriptedUser({ [SUBMIT]: SUBMITTED });
-    const warning = /^imgctl: warning: cannot store the sync history: not a directory\n$/;
-    await expectSteps(imgctl, ['IMGCTL_CONFIG_DIR=/dev/null/x sync -q', '41\n', warning]);
-  });
+  unixOnly('/dev is Unix')(
+    'warns once if it cannot write the history, or a token too',
+    async () => {
+      const token = { json: { token: 'T', expires: '2030-01-01T00:00:00Z' } };
+      const { imgctl } = await scriptedUser({ [SUBMIT]: SUBMITTED, [TOKEN_REQUEST]: token });
+      const line = 'IMGCTL_CONFIG_DIR=/dev/null/x sync -q';
+      const warning = /^imgctl: warning: cannot store the sync history: not a directory\n$/;
+      await expectSteps(
+        imgctl,
+        [line, '41\n', warning],
+        [`${USER} ${line}`, '41\n', /^imgctl: warning: .*token.*\n(hint: .*\n)?$/],
+      );
+    },
+  );
 
   it('that is interrupted while it submits says how to check the outcome', async () => {
     const { env } = await scriptedUser(() => {
@@ -86,7 +97,6 @@ describe('sync', () => {
     expect(requests()).toEqual([]);
   });
 
-  const USER = 'IMGCTL_TOKEN= IMGCTL_USERNAME=demo IMGCTL_PASSWORD=demo';
   const BUSY = errorResponse(409, 'Another sync is under way.');
 
   it.each<[string, string, ScriptedResponse, number, RegExp]>([
