@@ -21,7 +21,7 @@ import { folderStorage } from '../../src/upload/folder.ts';
 import { partName } from '../../src/upload/part-names.ts';
 import { rateLimit } from '../../src/upload/rate.ts';
 import { streamBody } from '../../src/upload/requests.ts';
-import { openUploadFile } from '../../src/upload/upload-file.ts';
+import { openUnchanged, openUploadFile } from '../../src/upload/upload-file.ts';
 import { failure } from '../support/errors.ts';
 import { failed, fakeIo, runCli, temporaryDirectory } from '../support/io.ts';
 import { unixOnly } from '../support/platform.ts';
@@ -246,7 +246,7 @@ describe('an upload to a folder', () => {
     expect(message).toBe(`${source} changed while it was uploaded`);
   });
 
-  it('closes a file that it cannot look at', async () => {
+  it('closes a file that it cannot look at, or that has changed', async () => {
     const { source, file } = await setUp();
     const handle = await open(source);
     const stat = vi.spyOn(Object.getPrototypeOf(handle), 'stat');
@@ -254,10 +254,12 @@ describe('an upload to a folder', () => {
     await handle.close();
     const local = { name: '', path: source, regions: [], checkedFingerprint: undefined };
     const unreadable = { message: `cannot read ${source}: stale` };
+    await expect(openUnchanged(local, fakeIo())).rejects.toThrow('changed');
     stat.mockRejectedValue(new Error('stale'));
     await expect(file.check(() => {})).rejects.toMatchObject(unreadable);
     await expect(openUploadFile(local, fakeIo())).rejects.toMatchObject(unreadable);
-    expect(stat.mock.contexts).toEqual([expect.anything(), expect.objectContaining({ fd: -1 })]);
+    const closed = expect.objectContaining({ fd: -1 });
+    expect(stat.mock.contexts).toEqual([closed, expect.anything(), closed]);
   });
 
   it('overwrites nothing on a file system without hard links', async () => {
