@@ -158,6 +158,8 @@ describe('a token request', () => {
     const open = (text: string, io = fakeIo({ env: { IMGCTL_PASSWORD: text } })) =>
       sessionWith(server.baseUrl, directory, {}, io);
     const first = await open('old');
+    const now = Date.now();
+    await first.files.writeLimit({ remaining: 9, receivedAt: now, resetsAt: now + 3_600_000 });
     const started = first.client.serviceRoot();
     await expect.poll(() => server.requests.length).toBe(1);
     const io = fakeIo({ env: { IMGCTL_PASSWORD: other } });
@@ -173,6 +175,7 @@ describe('a token request', () => {
     // A new run tries again.
     await expect((await open(other)).client.serviceRoot()).rejects.toMatchObject(reason);
     expect(server.requests).toHaveLength(count + 1);
+    expect(first.files.readLimit()?.remaining).toBe(9 - (count + 1));
   });
 });
 

@@ -308,15 +308,17 @@ describe('images lock check', () => {
     const names = ['ubuntu', 'debian', 'rocky', 'alma'];
     const images = names.flatMap((name, at) =>
       Array.from({ length: 60 }, (_, minor) =>
-        named(1 + 60 * at + minor, `${name}-9.${minor}.ova`),
+        named(1 + 60 * at + minor, `vm-${name}-9.${minor}.ova`),
       ),
     );
     const { lock, requests } = await project(...images);
     for (const name of names) await lock(`add ${name} ${name}`);
     const before = requests().length;
     expect(await lock('check -q')).toMatchObject({ stdout: 'alma\ndebian\nrocky\nubuntu\n' });
-    // A page for the first lock, the page of all, a proof that like minds case, and the rest of all.
-    expect(requests().length - before).toBe(5);
+    const sent = requests().slice(before);
+    // The longest word of the first lock, the page of all, a proof that like minds case, and the rest of all.
+    expect(sent).toHaveLength(5);
+    expect(sent.filter((each) => each.includes('vm'))).toEqual([]);
   });
 
   it('prints a table and names what changed', async () => {

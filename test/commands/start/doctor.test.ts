@@ -98,6 +98,10 @@ describe('doctor', () => {
     const none = 'password,not checked,none is set; a login prompts for it,';
     expect(await show('-o', 'csv', '--check-password')).toContain(none);
     expect(await show('-q')).toBe('connection\n');
+    for (const columns of [39, 60]) {
+      const shown = await runCli(['doctor'], { env, columns });
+      expect(shown.stdout).not.toMatch(/…|hint +-$/m);
+    }
     const homeless = await runCli(['doctor', '-q'], { env: {} });
     expect(homeless).toMatchObject({ stdout: 'files\nconnection\n', exitCode: 2 });
     expect(homeless.stderr).toContain('\nhint: set HOME, such as HOME=/home/alice, ');
