@@ -38,13 +38,12 @@ export interface TokenLimit {
 
 /** No token request is left until a known time. */
 export class LimitReached extends ImgctlError {
-  readonly receivedAt: number;
-  readonly resetsAt: number;
+  /** Milliseconds until then. */
+  readonly wait: number;
 
-  constructor(error: ImgctlError, receivedAt: number, resetsAt: number) {
+  constructor(error: ImgctlError, wait: number) {
     super(error.code, error.message, error);
-    this.receivedAt = receivedAt;
-    this.resetsAt = resetsAt;
+    this.wait = wait;
   }
 }
 
@@ -98,7 +97,7 @@ export async function requestToken(
 function limitError(response: HttpResponse, { resetsAt }: TokenLimit): ImgctlError {
   // Without a time to retry after: only --wait-for-token waits for the end of this limit.
   const error = rateLimitedError(response).with({ retryAfter: undefined });
-  return resetsAt === undefined ? error : new LimitReached(error, response.receivedAt, resetsAt);
+  return resetsAt === undefined ? error : new LimitReached(error, resetsAt - response.receivedAt);
 }
 
 /** Section 7. Whatever the service says, there was no token to refuse. */

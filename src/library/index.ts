@@ -204,7 +204,7 @@ function openClient(
         ? fixedToken(token, 'the option token')
         : new Tokens({
             io: clock,
-            stores: new TokenStores(store),
+            stores: new TokenStores(store, store, () => {}),
             username: withoutLineEnd(username ?? ''),
             passwordSource,
             client: () => client,

@@ -33,13 +33,15 @@ export function noValidToken(state: 'none' | 'expired'): ImgctlError {
   return new ImgctlError('not-logged-in', message, { facts: { kind: 'login-needed' } });
 }
 
-/**
- * Milliseconds from the receipt of a limit: a day, and a minute since services round. One that lasts
- * longer is an error of the service.
- */
+/** Milliseconds: a day, and a minute since services round. A longer limit is an error of the service. */
 const MAX_LIMIT_WINDOW = 24 * 3_600_000 + 60_000;
+
+/** @param window milliseconds from the receipt of a limit to its end */
+export function isPlausible(window: number): boolean {
+  return window > 0 && window < MAX_LIMIT_WINDOW;
+}
 
 /** True if the limit still counts: not if the clock was set back to a time before its receipt. */
 export function isInForce({ receivedAt, resetsAt }: RememberedLimit, now: number): boolean {
-  return receivedAt <= now && now < resetsAt && resetsAt - receivedAt < MAX_LIMIT_WINDOW;
+  return receivedAt <= now && now < resetsAt && isPlausible(resetsAt - receivedAt);
 }

@@ -16,38 +16,38 @@ export interface Refusal {
   readonly status: number;
   /** What to do about it. About wrong credentials, only the source of the password knows. */
   readonly advice?: string | undefined;
-  /** A digest of the login, too short to tell anything else of its password. */
-  readonly check: string;
+  /** Too short to tell anything else of the password. */
+  readonly loginDigest: string;
 }
 
 /** What a token request is sent with. */
-export interface Login {
+export interface SentLogin {
   readonly baseUrl: string;
   readonly username: string;
   readonly password: string;
 }
 
 /** Returns what others may know of the error; undefined if the service did not refuse. */
-export function refusalOf(error: unknown, login: Login): Refusal | undefined {
+export function refusalOf(error: unknown, login: SentLogin): Refusal | undefined {
   if (!(error instanceof ImgctlError)) return undefined;
   const { message, status, facts } = error;
   const code = CODES.find((each) => each === error.code);
   if (code === undefined || status === undefined) return undefined;
   const advice = facts?.kind === 'advice' ? facts.text : undefined;
   const id = builtin('node:crypto').randomUUID();
-  return { id, code, message, status, advice, check: checkOf(login) };
+  return { id, code, message, status, advice, loginDigest: digestOf(login) };
 }
 
 /** True if it was this password that was refused. */
-export function isRefused(login: Login, { check }: Refusal): boolean {
-  return check === checkOf(login);
+export function isRefused(login: SentLogin, { loginDigest }: Refusal): boolean {
+  return loginDigest === digestOf(login);
 }
 
 /**
  * A refused password may be near the right one, so no more than 16 bits of its digest are stored:
  * the same ones each time.
  */
-function checkOf({ baseUrl, username, password }: Login): string {
+function digestOf({ baseUrl, username, password }: SentLogin): string {
   return shortDigest([baseUrl, username, password].join('\0'), 4);
 }
 
@@ -60,10 +60,10 @@ export function refusalError(refusal: Refusal, factsIfWrongCredentials: Facts): 
 
 /** Returns undefined if the record is not that of a refusal. */
 export function parseRefusal(record: JsonObject | undefined): Refusal | undefined {
-  const { id, message, status, advice, check } = record ?? {};
+  const { id, message, status, advice, loginDigest } = record ?? {};
   const code = CODES.find((each) => each === record?.code);
   if (code === undefined) return undefined;
   if (typeof id !== 'string' || typeof message !== 'string') return undefined;
-  if (typeof status !== 'number' || typeof check !== 'string') return undefined;
-  return { id, code, message, status, check, ...(typeof advice === 'string' && { advice }) };
+  if (typeof status !== 'number' || typeof loginDigest !== 'string') return undefined;
+  return { id, code, message, status, loginDigest, ...(typeof advice === 'string' && { advice }) };
 }

@@ -27,7 +27,7 @@ import { findSecret } from '../secrets/secrets.ts';
 import { describeDuration } from '../words.ts';
 import { FileStore } from './file-store.ts';
 import type { SharedStore } from './shared-store.ts';
-import { TokenStores } from './token-store.ts';
+import { type SharedStoreError, TokenStores } from './token-store.ts';
 import { fixedToken, Tokens } from './tokens.ts';
 
 export interface Session {
@@ -71,7 +71,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     // They need no store: the shared one is not even contacted.
     const { client, route } = await connect(options, baseUrl, givenTokens);
     const files = filesOf(options);
-    const stores = new TokenStores(files);
+    const stores = new TokenStores(files, files, options.warn);
     return { client, route, account, tokens: undefined, files, stores, close: client.close };
   }
   const closed = new AbortController();
@@ -80,7 +80,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   const untilClosed = { ...options, io: { ...io, signal } };
   const shared = await openSharedStore(untilClosed, (error) => stores.giveUp(error));
   const files = shared?.files ?? filesOf(untilClosed);
-  const stores = new TokenStores(files, shared, options.warn);
+  const stores = new TokenStores(shared ?? files, files, options.warn);
   // Each needs the other: the client to send a token, the tokens to request one.
   const tokens = tokensOf(untilClosed, stores, () => client);
   const { client, route } = await connect(options, baseUrl, tokens);
@@ -143,7 +143,7 @@ async function connect(options: SessionOptions, baseUrl: URL, tokens: TokenSourc
  */
 export async function openSharedStore(
   options: SessionOptions,
-  onFailure?: (error: unknown) => void,
+  onFailure?: (error: SharedStoreError) => void,
 ): Promise<SharedStore | undefined> {
   const { io, settings, onSecret } = options;
   const address = requireRedisAddress(settings);

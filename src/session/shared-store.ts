@@ -7,7 +7,13 @@ import { type CachedToken, needsRenewal, type RememberedLimit } from './cached-t
 import type { FileStore } from './file-store.ts';
 import type { RedisAccount } from './redis-account.ts';
 import type { Refusal } from './refusal.ts';
-import { type Acquired, type HeldMutex, MUTEX_PATIENCE, type TokenStore } from './token-store.ts';
+import {
+  type Acquired,
+  type HeldMutex,
+  MUTEX_PATIENCE,
+  SharedStoreError,
+  type TokenStore,
+} from './token-store.ts';
 
 /** Milliseconds between two renewals of the mutex: a password command may take longer. */
 const RENEWAL = 10_000;
@@ -27,14 +33,13 @@ export class SharedStore implements TokenStore {
   /** The files of this machine. */
   readonly files: FileStore;
   readonly #io: Io;
-  readonly #onFailure: (error: unknown) => void;
+  readonly #onFailure: ((error: SharedStoreError) => void) | undefined;
 
-  /** @param onFailure throws any error but SharedStoreError; by default that too */
   constructor(
     account: RedisAccount,
     files: FileStore,
     io: Io,
-    onFailure: (error: unknown) => void = rethrow,
+    onFailure?: (error: SharedStoreError) => void,
   ) {
     this.account = account;
     this.files = files;
@@ -52,9 +57,7 @@ export class SharedStore implements TokenStore {
     if (local && !needsRenewal(local, this.#io.now())) return local;
     const shared = await this.account.readToken();
     if (shared === undefined || rejected?.has(shared.token)) return local;
-    // One in its last minute is read every 300 ms by a process that waits for the mutex.
-    const isNew = shared.token !== local?.token;
-    if (isNew || !needsRenewal(shared, this.#io.now())) await this.#writeCopy(shared);
+    if (shared.token !== local?.token) await this.#writeCopy(shared);
     return shared;
   }
 
@@ -63,7 +66,7 @@ export class SharedStore implements TokenStore {
   }
 
   async writeLimit(limit: RememberedLimit): Promise<void> {
-    const isShared = await this.#isWritten(this.account.writeLimit(limit));
+    const isShared = await this.#tryToWrite(() => this.account.writeLimit(limit));
     await this.files.writeLimit(limit, { isOptional: isShared });
   }
 
@@ -72,7 +75,7 @@ export class SharedStore implements TokenStore {
   }
 
   async writeRefusal(refusal: Refusal): Promise<void> {
-    await this.#isWritten(this.account.writeRefusal(refusal));
+    await this.#tryToWrite(() => this.account.writeRefusal(refusal));
   }
 
   /** Calls `find` between two tries, so that a fleet need not take the mutex one by one. */
@@ -103,7 +106,7 @@ export class SharedStore implements TokenStore {
     return {
       assertHeld: async () => {
         if (await this.account.renewMutex(owner)) return;
-        const message = 'another imgctl took the lock of the token store';
+        const message = 'the lock of the token store was removed, or another imgctl took it over';
         throw new MutexLostError('failed', message, { facts: 'run the command again' });
       },
       writeToken: (token) => this.#writeToken(token, owner),
@@ -115,16 +118,14 @@ export class SharedStore implements TokenStore {
   }
 
   async #writeToken(token: CachedToken, owner: string): Promise<boolean> {
-    try {
-      const isStored = await this.account.writeToken(token, owner);
+    let isStored = true;
+    const isShared = await this.#tryToWrite(async () => {
+      isStored = await this.account.writeToken(token, owner);
       if (isStored) await this.#writeCopy(token);
-      return isStored;
-    } catch (error) {
-      this.#onFailure(error);
-      // Nobody holds the mutex of the file: a logout of this machine meanwhile stays unnoticed.
-      await this.files.write(token);
-      return true;
-    }
+    });
+    // Nobody holds the mutex of the file: a logout of this machine meanwhile stays unnoticed.
+    if (!isShared) await this.files.write(token);
+    return isStored;
   }
 
   /** Copies a shared token to this machine, unless a logout meanwhile deleted it in both places. */
@@ -135,17 +136,14 @@ export class SharedStore implements TokenStore {
   }
 
   /** Returns false if Redis failed. */
-  async #isWritten(command: Promise<void>): Promise<boolean> {
+  async #tryToWrite(write: () => Promise<void>): Promise<boolean> {
     try {
-      await command;
+      await write();
       return true;
     } catch (error) {
-      this.#onFailure(error);
+      if (!(error instanceof SharedStoreError)) throw error;
+      this.#onFailure?.(error);
       return false;
     }
   }
-}
-
-function rethrow(error: unknown): never {
-  throw error;
 }

@@ -7,9 +7,14 @@ import { announced, MutexLostError } from '../files/mutex.ts';
 import { TransportError } from '../http/errors.ts';
 import type { Clock } from '../io.ts';
 import type { PasswordSource } from '../secrets/passwords.ts';
-import { isInForce, type RememberedLimit } from './cached-token.ts';
-import { isRefused, type Login, refusalError, refusalOf } from './refusal.ts';
-import type { HeldMutex, TokenStore, TokenStores } from './token-store.ts';
+import { isPlausible, type RememberedLimit } from './cached-token.ts';
+import { isRefused, refusalError, refusalOf, type SentLogin } from './refusal.ts';
+import {
+  type HeldMutex,
+  SharedStoreError,
+  type TokenStore,
+  type TokenStores,
+} from './token-store.ts';
 
 export interface RequestsOptions {
   readonly io: Clock;
@@ -27,31 +32,21 @@ export interface RequestsOptions {
 }
 
 /** What a token is requested with. */
-export interface Credentials {
+export interface TokenOrder {
   readonly username: string;
   readonly passwordSource: Pick<PasswordSource, 'read' | 'factsIfRefused'>;
   /** True to send the request even if the remembered limit is reached. */
   readonly ignoreLimit?: boolean | undefined;
 }
 
-interface Order<Found> extends Credentials {
-  /** Returns what makes the request unnecessary, such as the token of another process. */
-  readonly find: (store: TokenStore) => Promise<Found | undefined>;
-  /** True if a token that is not stored is of no use. */
-  readonly mustStore?: boolean;
-}
+/** Returns what makes a request unnecessary, such as the token of another process. */
+type Find<Found> = (store: TokenStore) => Promise<Found | undefined>;
 
 export interface Requested {
   readonly issued: IssuedToken;
   /** False if another process took the mutex before the token could be stored. */
   readonly isStored: boolean;
 }
-
-/**
- * Milliseconds. A limit that ends less than this after another one is the same: its two copies, in
- * Redis and in a file, end at slightly different times.
- */
-const SAME_LIMIT = 1_000;
 
 /** Milliseconds between two looks at the store while the run waits. */
 const LOOK_INTERVAL = 5_000;
@@ -60,43 +55,39 @@ export class TokenRequests {
   readonly #options: RequestsOptions;
   /** The last request that was sent, until its token is stored. */
   #sent: Promise<Requested> | undefined;
-  /** Limits that end before this are over, whatever the clock says: the run has waited for them. */
-  #overUntil = 0;
 
   constructor(options: RequestsOptions) {
     this.#options = options;
   }
 
   /**
-   * Requests a token, unless `find` finds one. What starts the request again, before it is sent or
-   * after it was refused:
+   * Requests a token, unless `find` finds one. What starts the request again:
    *
-   *     no request is left          after the end of the limit, if the patience is enough for all
-   *                                 such waits
-   *     the shared store fails      with the files
-   *     another process took        once, if the token need not be stored: that process may have
-   *     the mutex                   logged out, so it is not
+   *     the shared store fails before       with the files
+   *     the request is sent
+   *     no request is left                  after the end of the limit, if the patience is enough
+   *                                         for all such waits; from then on only the service counts
    *
    * @throws ImgctlError also that of another process whose request with this password was refused;
-   * MutexLostError
+   * MutexLostError before the request is sent
    */
-  async request<Found>(order: Order<Found>): Promise<Found | Requested> {
+  async request<Found = never>(
+    order: TokenOrder,
+    find: Find<Found> = async () => undefined,
+  ): Promise<Found | Requested> {
     const { stores, io, patience = 0 } = this.#options;
     const latestEnd = io.elapsed() + patience;
-    let wasLost = false;
+    let { ignoreLimit } = order;
     for (;;) {
       try {
-        return await this.#requestOnce(order, stores.current, wasLost);
+        return await this.#requestOnce({ ...order, ignoreLimit }, find, stores.current);
       } catch (error) {
-        if (error instanceof LimitReached && io.elapsed() + waitFor(error) <= latestEnd) {
-          const found = await this.#waitForEnd(error, order.find);
+        if (error instanceof SharedStoreError) stores.giveUp(error);
+        else if (isWorthWaiting(error, latestEnd - io.elapsed())) {
+          const found = await this.#waitForEnd(error.wait, find);
           if (found !== undefined) return found;
-        } else if (error instanceof MutexLostError && !order.mustStore && !wasLost) {
-          wasLost = true;
-        } else {
-          // Throws any other error.
-          stores.giveUp(error);
-        }
+          ignoreLimit = true;
+        } else throw error;
       }
     }
   }
@@ -107,9 +98,8 @@ export class TokenRequests {
   }
 
   /** Returns early with what `find` finds. The clock may be set meanwhile, `elapsed` may not. */
-  async #waitForEnd<Found>(limit: LimitReached, find: Order<Found>['find']) {
+  async #waitForEnd<Found>(wait: number, find: Find<Found>): Promise<Found | undefined> {
     const { stores, io, onWait } = this.#options;
-    const wait = waitFor(limit);
     onWait?.(wait);
     const end = io.elapsed() + wait;
     while (io.elapsed() < end) {
@@ -117,27 +107,26 @@ export class TokenRequests {
       const found = await stores.use(find);
       if (found !== undefined) return found;
     }
-    this.#overUntil = limit.resetsAt + SAME_LIMIT;
     return undefined;
   }
 
   /** Requests a token under the mutex of a store. */
   async #requestOnce<Found>(
-    order: Order<Found>,
+    order: TokenOrder,
+    find: Find<Found>,
     store: TokenStore,
-    wasLost: boolean,
   ): Promise<Found | Requested> {
-    const { onOther = () => {} } = this.#options;
+    const { stores, io, baseUrl, onOther = () => {} } = this.#options;
     const earlier = await store.readRefusal();
     const acquired = await announced(
-      store.acquire(() => order.find(store)),
+      store.acquire(() => find(store)),
       onOther,
     );
     if ('found' in acquired) return acquired.found;
     const { mutex } = acquired;
     try {
       // The process that held the mutex before may have stored one, or have been refused.
-      const found = await order.find(store);
+      const found = await find(store);
       if (found !== undefined) return found;
       const last = await store.readRefusal();
       const refusal = last?.id === earlier?.id ? undefined : last;
@@ -145,24 +134,29 @@ export class TokenRequests {
       const password = await passwordSource.read();
       // A command may have taken long to print the password.
       await mutex.assertHeld();
-      const login = { baseUrl: this.#options.baseUrl, username, password };
+      const login = { baseUrl, username, password };
       if (refusal && isRefused(login, refusal)) {
         throw refusalError(refusal, passwordSource.factsIfRefused);
       }
-      this.#options.io.signal.throwIfAborted();
-      const writeToken = wasLost ? async () => false : mutex.writeToken;
-      this.#sent = this.#sendAndStore(order, login, store, writeToken);
-      return await this.#sent;
+      io.signal.throwIfAborted();
+      this.#sent = this.#sendAndStore(order, login, store, mutex);
+      const sent = await this.#sent;
+      // The service may know only the newest token, that of the process which took the mutex.
+      return sent.isStored ? sent : ((await stores.use(find)) ?? sent);
+    } catch (error) {
+      const found = error instanceof MutexLostError ? await stores.use(find) : undefined;
+      if (found === undefined) throw error;
+      return found;
     } finally {
       await mutex.release();
     }
   }
 
   async #sendAndStore(
-    { passwordSource, ignoreLimit }: Credentials,
-    login: Login,
+    { passwordSource, ignoreLimit }: TokenOrder,
+    login: SentLogin,
     store: TokenStore,
-    writeToken: HeldMutex['writeToken'],
+    mutex: HeldMutex,
   ): Promise<Requested> {
     let issued: IssuedToken;
     try {
@@ -176,28 +170,26 @@ export class TokenRequests {
       await store.writeRefusal({ ...refusal, message });
       throw refusalError(refusal, passwordSource.factsIfRefused);
     }
-    return { issued, isStored: await writeToken(issued) };
+    return { issued, isStored: await mutex.writeToken(issued) };
   }
 
   /**
    * Sends a token request, and remembers how many are left:
    *
-   *     no limit is known, or the run has      it is sent
-   *     waited for the end of the limit
-   *     requests are left                      it is sent, and counted before
-   *     none is left                           it is not sent, unless `ignoreLimit` says so
+   *     no limit is known         it is sent
+   *     requests are left         it is sent, and counted before
+   *     none is left              it is not sent, unless `ignoreLimit` says so
    *
    * @throws LimitReached
    */
   async #sendCounted(
-    { username, password }: Login,
+    { username, password }: SentLogin,
     store: TokenStore,
     ignoreLimit = false,
   ): Promise<IssuedToken> {
     const { io, client } = this.#options;
     const now = io.now();
-    const known = await store.readLimit();
-    const limit = known && known.resetsAt >= this.#overUntil ? known : undefined;
+    const limit = await store.readLimit();
     if (limit?.remaining === 0 && !ignoreLimit) throw limitReached(limit, now);
     // Counted before it is sent: a process killed now has used one as well.
     if (limit) await store.writeLimit({ ...limit, remaining: Math.max(0, limit.remaining - 1) });
@@ -223,11 +215,9 @@ export class TokenRequests {
 function limitReached({ resetsAt }: RememberedLimit, now: number): LimitReached {
   const facts = { kind: 'token-limit', resetsAt, wait: resetsAt - now } as const;
   const error = new ImgctlError('rate-limited', 'token request limit reached', { facts });
-  return new LimitReached(error, now, resetsAt);
+  return new LimitReached(error, resetsAt - now);
 }
 
-/** Returns milliseconds: of a limit that is an error of the service, more than any patience. */
-function waitFor({ receivedAt, resetsAt }: LimitReached): number {
-  const isReal = isInForce({ remaining: 0, receivedAt, resetsAt }, receivedAt);
-  return isReal ? resetsAt - receivedAt : Number.POSITIVE_INFINITY;
+function isWorthWaiting(error: unknown, patience: number): error is LimitReached {
+  return error instanceof LimitReached && error.wait <= patience && isPlausible(error.wait);
 }

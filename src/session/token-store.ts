@@ -51,14 +51,11 @@ export const MUTEX_PATIENCE = 120_000;
 export class TokenStores {
   #current: TokenStore;
   readonly #files: TokenStore;
-  readonly #warn: ((message: string, facts: Facts) => void) | undefined;
+  readonly #warn: (message: string, facts: Facts) => void;
 
-  constructor(
-    files: TokenStore,
-    shared: TokenStore = files,
-    warn?: (message: string, facts: Facts) => void,
-  ) {
-    this.#current = shared;
+  /** @param first the shared store, or the files */
+  constructor(first: TokenStore, files: TokenStore, warn: (message: string, facts: Facts) => void) {
+    this.#current = first;
     this.#files = files;
     this.#warn = warn;
   }
@@ -72,21 +69,18 @@ export class TokenStores {
     try {
       return await operation(this.#current);
     } catch (error) {
+      if (!(error instanceof SharedStoreError)) throw error;
       this.giveUp(error);
       return operation(this.#files);
     }
   }
 
-  /**
-   * Warns once, and uses the files for the rest of the run. What to do about it, doctor shows.
-   * @throws any error but SharedStoreError
-   */
-  giveUp(error: unknown): void {
-    if (!(error instanceof SharedStoreError)) throw error;
+  /** Warns once, and uses the files for the rest of the run. What to do about it, doctor shows. */
+  giveUp(error: SharedStoreError): void {
     if (this.#current === this.#files) return;
     const warning = `cannot use the token store ${this.#current.location}: ${error.message}`;
     this.#current = this.#files;
-    this.#warn?.(warning, { kind: 'store-failed' });
+    this.#warn(warning, { kind: 'store-failed' });
   }
 }
 

@@ -5,7 +5,7 @@
 //     #renewOnce         tokens.ts            one request for all that need a token at once
 //     #findOrRequest     tokens.ts            what the run uses: the token that was found or issued
 //     or login           tokens.ts            requests one in any case
-//     request            token-requests.ts    starts again, for one of three reasons
+//     request            token-requests.ts    starts again: with the files, or after the limit
 //     #requestOnce       token-requests.ts    holds the mutex; looks for the token or the refusal of
 //                                             another process; reads the password
 //     #sendAndStore      token-requests.ts    stores the token or the refusal
@@ -15,15 +15,9 @@
 import type { TokenSource } from '../api/auth.ts';
 import { type IssuedToken, isToken } from '../api/token-request.ts';
 import { hasCode, ImgctlError } from '../errors.ts';
-import { MutexLostError } from '../files/mutex.ts';
 import type { PasswordSource } from '../secrets/passwords.ts';
 import { type CachedToken, needsRenewal, tokenState } from './cached-token.ts';
-import {
-  type Credentials,
-  type Requested,
-  type RequestsOptions,
-  TokenRequests,
-} from './token-requests.ts';
+import { type RequestsOptions, type TokenOrder, TokenRequests } from './token-requests.ts';
 import type { TokenStore } from './token-store.ts';
 
 /**
@@ -47,9 +41,6 @@ interface TokensOptions extends RequestsOptions {
   readonly username: string | undefined;
   readonly passwordSource: PasswordSource | undefined;
 }
-
-/** Errors of a token request that may soon be over. */
-const MAY_PASS = ['rate-limited', 'server-error', 'unreachable', 'timeout', 'proxy'] as const;
 
 /** Milliseconds in which all nodes of a service should have learned a new token. */
 const NEW_FOR = 10_000;
@@ -83,20 +74,22 @@ export class Tokens implements TokenSource {
    *     it has expired or soon will, and            that token
    *     there is no password
    *     the same with a password                    a new one
-   *     a new one is prevented by limit, network,   that token from now on, also once it expires;
-   *     proxy or a server error                     if it has expired already, the error
+   *     a new one is prevented                      that token from now on, also once it expires;
+   *                                                 if it has expired already, after an interrupt
+   *                                                 or with wrong credentials, the error
    */
   async current(): Promise<string> {
     const { io } = this.#options;
     const token = await this.#known();
     if (token === undefined) return this.#renewOnce();
     const hasTimeLeft = !needsRenewal(token, io.now());
-    const mayRenew = this.#credentials !== undefined && token.token !== this.#unrenewed;
+    const mayRenew = this.#order !== undefined && token.token !== this.#unrenewed;
     if (hasTimeLeft || !mayRenew) return token.token;
     try {
       return await this.#renewOnce();
     } catch (error) {
-      if (!hasCode(error, ...MAY_PASS) || tokenState(token, io.now()) === 'expired') throw error;
+      const isFinal = io.signal.aborted || hasCode(error, 'wrong-credentials');
+      if (isFinal || tokenState(token, io.now()) === 'expired') throw error;
       this.#unrenewed = token.token;
       return token.token;
     }
@@ -105,7 +98,7 @@ export class Tokens implements TokenSource {
   /** Returns the token of this run, or the stored one. */
   async #known(): Promise<CachedToken | undefined> {
     if (this.#inUse === undefined) {
-      // After `renew` has found no other, also a rejected one: the error is the service's own.
+      // A rejected one is sent again, so that the user sees the error of the service.
       const stored = await this.#options.stores.use((store) => store.read());
       // A renewal may have ended meanwhile.
       this.#inUse ??= stored;
@@ -126,7 +119,7 @@ export class Tokens implements TokenSource {
     this.#rejected.add(token);
     if (this.#inUse && !this.#rejected.has(this.#inUse.token)) return this.#inUse.token;
     const wasNeverAccepted = this.#issuedHere.has(token) && !wasAccepted;
-    if (this.#credentials && !wasNeverAccepted) return this.#renewOnce();
+    if (this.#order && !wasNeverAccepted) return this.#renewOnce();
     this.#inUse = await this.#options.stores.use(this.#findUsable);
     return this.#inUse?.token;
   }
@@ -138,15 +131,14 @@ export class Tokens implements TokenSource {
   }
 
   /** Requests a token, also if there is a valid one. */
-  async login(given: Omit<Credentials, 'username'>): Promise<IssuedToken> {
+  async login(given: Omit<TokenOrder, 'username'>): Promise<IssuedToken> {
     const { username } = this.#options;
     if (username === undefined) throw this.#notLoggedIn();
-    // No token of another process is as good as the one that the login asks for.
-    const order = { ...given, username, find: async () => undefined, mustStore: true };
-    const { issued, isStored } = await this.#requests.request<never>(order).catch((error) => {
-      throw error instanceof MutexLostError ? loginLost() : error;
-    });
-    if (!isStored) throw loginLost();
+    const { issued, isStored } = await this.#requests.request({ ...given, username });
+    if (!isStored) {
+      const message = 'another imgctl logged out or took over the lock during this login';
+      throw new ImgctlError('failed', message, { facts: 'run the command again' });
+    }
     this.#issuedHere.add(issued.token);
     this.#inUse = issued;
     return issued;
@@ -163,7 +155,7 @@ export class Tokens implements TokenSource {
   }
 
   /** Undefined if no token can be requested. */
-  get #credentials(): Credentials | undefined {
+  get #order(): TokenOrder | undefined {
     const { username, passwordSource } = this.#options;
     if (username === undefined || passwordSource === undefined) return undefined;
     return { username, passwordSource };
@@ -178,20 +170,12 @@ export class Tokens implements TokenSource {
   }
 
   async #findOrRequest(): Promise<string> {
-    const credentials = this.#credentials;
-    if (credentials === undefined) throw this.#notLoggedIn();
-    const order = { ...credentials, find: this.#findUsable };
-    const result = await this.#requests.request(order);
-    this.#inUse = 'issued' in result ? await this.#usableOf(result) : result;
+    const order = this.#order;
+    if (order === undefined) throw this.#notLoggedIn();
+    const result = await this.#requests.request(order, this.#findUsable);
+    if ('issued' in result) this.#issuedHere.add(result.issued.token);
+    this.#inUse = 'issued' in result ? result.issued : result;
     return this.#inUse.token;
-  }
-
-  async #usableOf({ issued, isStored }: Requested): Promise<CachedToken> {
-    this.#issuedHere.add(issued.token);
-    if (isStored) return issued;
-    // The service may know only the newest token of a user, that of the process which took the
-    // mutex. If that was a logout, only this run goes on using its token.
-    return (await this.#options.stores.use(this.#findUsable)) ?? issued;
   }
 
   /** Returns the stored token if the service may accept it. */
@@ -210,9 +194,4 @@ export class Tokens implements TokenSource {
     const message = `not logged in to ${baseUrl}${who}`;
     return new ImgctlError('not-logged-in', message, { facts: { kind: 'login-needed' } });
   }
-}
-
-function loginLost(): ImgctlError {
-  const message = 'another imgctl logged out or took over the lock during this login';
-  return new ImgctlError('failed', message, { facts: 'run the command again' });
 }

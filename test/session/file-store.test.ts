@@ -165,7 +165,7 @@ describe('forgetTokens', () => {
       code: 'not-permitted',
       message: 'm',
       status: 403,
-      check: 'c',
+      loginDigest: 'c',
     } as const;
     await cache.writeRefusal(refusal);
     await other.cache.write(TOKEN);
