@@ -37,7 +37,7 @@ export function parseSort(text: string): SortKey {
     const message = `unknown field ${quoted(text)} in sort`;
     throw new ImgctlError('usage', message, { facts: `did you mean ${meant}?` });
   }
-  const [fieldName = '', directionName = 'asc'] = text.split(/,(.*)/s);
+  const [fieldName = '', directionName = 'asc'] = text.split(/,(.*)/s).map((part) => part.trim());
   const where = 'sort';
   const field = parseChoice(fieldName, { noun: 'field', valid: SORT_FIELDS, where });
   const direction = parseChoice(directionName, { noun: 'direction', valid: DIRECTIONS, where });

@@ -47,14 +47,13 @@ function numberWord(text: string): Word {
 function wordOfParts(text: string): Word {
   const pattern = wordPattern(foldCase(text), 'u');
   const matches = (name: string) => pattern.test(foldCase(name));
-  const beginsWithNumber = /^v?[\d.]/i.test(text);
+  const beginsWithNumber = /^v?[._ -]*\d/i.test(text);
   /** Of v8-web in a-v8-web, the token with the 8: the first digit of what matches. */
   const positionIn = (name: Name) => {
-    if (!beginsWithNumber) return undefined;
     // As long as name.normalized, of which the indexes of tokens are, but for five rare letters.
-    const folded = foldCase(name.text);
-    const start = folded.search(pattern);
-    const digit = start + folded.slice(start).search(/\d/);
+    const found = pattern.exec(foldCase(name.text));
+    if (!found || !beginsWithNumber) return undefined;
+    const digit = found.index + found[0].search(/\d/);
     return name.positionOf((token) => token.start <= digit && digit < token.end);
   };
   return { text, matches, pieces: piecesOf(text), positionIn };

@@ -85,11 +85,13 @@ describe('a word', () => {
   });
 
   it.each([
-    ['web-8.1-3', '8 0.0, 8-1 0.0, v8 -, 8.1-web -, 3 0.1'],
-    ['web-3.2-v8.1-web', '8 0.1, 8-1 0.1, v8 0.1, 8.1-web 0.1, 3 0.0'],
-    ['web-7.0-U3-x86_64-8', '8 1.0, 8-1 -, v8 -, 8.1-web -, 3 0.0u'],
+    ['web-8.1-3', '8 0.0, 8-1 0.0, v8 -, -8 0.0, 8.1-web -, 3 0.1, .ova -'],
+    ['web-3.2-v8.1-web', '8 0.1, 8-1 0.1, v8 0.1, -8 -, 8.1-web 0.1, 3 0.0, .ova -'],
+    ['web-7.0-U3-x86_64-8', '8 1.0, 8-1 -, v8 -, -8 1.0, 8.1-web -, 3 0.0u, .ova -'],
+    // Not the last number, which is at another place in web-8-9.ova.
+    ['web-8.ova', '8 0.0, 8-1 -, v8 -, -8 0.0, 8.1-web -, 3 -, .ova -'],
   ])('means in %s the first version that it matches', (name, positions) => {
-    const found = ['8', '8-1', 'v8', '8.1-web', '3'].map((word) => {
+    const found = ['8', '8-1', 'v8', '-8', '8.1-web', '3', '.ova'].map((word) => {
       return `${word} ${parseWord(word).positionIn(readName(name)) ?? '-'}`;
     });
     expect(found.join(', ')).toBe(positions);
