@@ -16,17 +16,29 @@ interface Program {
   readonly command: string;
   readonly lookup: (account: Account) => Call;
   readonly store: (account: Account, password: string) => Call;
-  /** Removes the password of the base URL, or one of the profile. */
+  /** True if that replaces the password of another account. */
+  readonly replaces: boolean;
+  /** Looks up what `remove` would remove. */
+  readonly find: (account: Account) => Call;
   readonly remove: (account: Account) => Call;
+  /** How often `remove` may have to be called, so that nothing is left. */
+  readonly maxRemovals: number;
   readonly isNotFound: (result: ChildResult) => boolean;
   /** Returns the password of the account in the output of a lookup. */
   readonly read: (stdout: string, account: Account) => string | undefined;
+  readonly errorsOn: 'stdout' | 'stderr';
+  /** True if errors name the first argument. */
+  readonly namesAction: boolean;
   /** If the program fails, and if it is missing. */
   readonly check: Facts;
   readonly install: Facts;
 }
 
-const KEYCHAIN_FACTS = {
+/** What is the same for keychains, which have a password for each account that a profile had. */
+const KEYCHAIN = {
+  replaces: false,
+  errorsOn: 'stderr',
+  namesAction: false,
   check: { kind: 'keychain', fix: 'start and unlock the system keychain' },
   install: { kind: 'keychain', fix: 'install it (Debian: libsecret-tools)' },
 } as const;
@@ -40,14 +52,22 @@ const SECRET_TOOL: Program = {
     ['store', `--label=${labelOf(account)}`, '--', ...attributesOf(account)],
     password,
   ],
-  remove: ({ profile }) => [['clear', '--', 'service', 'imgctl', 'profile', profile]],
+  find: (account) => [['lookup', '--', ...attributesOfProfile(account)]],
+  // It removes all that match. That of libsecret 0.19 to 0.20.4 crashes if none does.
+  remove: (account) => [['clear', '--', ...attributesOfProfile(account)]],
+  maxRemovals: 1,
   isNotFound: ({ exitCode, stderr }) => exitCode === 1 && stderr === '',
   read: (stdout) => stdout,
-  ...KEYCHAIN_FACTS,
+  ...KEYCHAIN,
 };
 
-function attributesOf({ profile, baseUrl, username }: Account): string[] {
-  return ['service', 'imgctl', 'profile', profile, 'base-url', baseUrl, 'username', username];
+function attributesOfProfile({ profile }: Account): string[] {
+  return ['service', 'imgctl', 'profile', profile];
+}
+
+function attributesOf(account: Account): string[] {
+  const { baseUrl, username } = account;
+  return [...attributesOfProfile(account), 'base-url', baseUrl, 'username', username];
 }
 
 function labelOf({ baseUrl, username }: Account): string {
@@ -70,32 +90,44 @@ const SECURITY: Program = {
     );
     return [['-i'], `${escaped.join(' ')}\n`];
   },
-  remove: ({ profile }) => [['delete-generic-password', '-s', `imgctl ${profile}`]],
+  find: (account) => [['find-generic-password', ...serviceOf(account)]],
+  // One of them. The limit stops an endless loop.
+  remove: (account) => [['delete-generic-password', ...serviceOf(account)]],
+  maxRemovals: 100,
   // errSecItemNotFound, -25300, in eight bits.
   isNotFound: ({ exitCode }) => exitCode === 44,
   read: (stdout) => Buffer.from(stdout, 'base64').toString(),
-  ...KEYCHAIN_FACTS,
+  ...KEYCHAIN,
 };
 
-function itemOf({ profile, baseUrl, username }: Account): string[] {
-  return ['-s', `imgctl ${profile}`, '-a', `${encodeURIComponent(username)} ${baseUrl}`];
+function serviceOf({ profile }: Account): string[] {
+  return ['-s', `imgctl ${profile}`];
 }
 
+function itemOf(account: Account): string[] {
+  const { baseUrl, username } = account;
+  return [...serviceOf(account), '-a', `${encodeURIComponent(username)} ${baseUrl}`];
+}
+
+/** A helper has one password per base URL, perhaps of another user. */
 function credentialHelper(helper: string): Program {
   const name = helper.replace(/^docker-credential-/, '');
   const command = /[\\/]/.test(helper) ? helper : `docker-credential-${name}`;
+  const lookup = ({ baseUrl }: Account): Call => [['get'], baseUrl];
   return {
     command,
-    lookup: ({ baseUrl }) => [['get'], baseUrl],
+    lookup,
     store: ({ baseUrl, username }, password) => [
       ['store'],
       JSON.stringify({ ServerURL: baseUrl, Username: username, Secret: password }),
     ],
+    replaces: true,
+    find: lookup,
     remove: ({ baseUrl }) => [['erase'], baseUrl],
+    maxRemovals: 1,
     // The text of docker's own helpers.
     isNotFound: ({ failure, stdout }) =>
       failure !== undefined && stdout.includes('credentials not found'),
-    /** A helper has one password per base URL, perhaps of another user. */
     read(stdout, account) {
       const { Username, Secret: password } = Object(tryOr(() => JSON.parse(stdout), {}));
       if (typeof Username !== 'string' || typeof password !== 'string') {
@@ -107,6 +139,8 @@ function credentialHelper(helper: string): Program {
       // docker-credential-pass 0.6 prints an empty record for a server that it does not know.
       return Username === account.username ? password : undefined;
     },
+    errorsOn: 'stdout',
+    namesAction: true,
     check: advice(`check it with: ${command} list`),
     install: { kind: 'helper-missing' },
   };
@@ -121,8 +155,6 @@ export function describeLocation(location: string): string {
   return helper === undefined ? 'the system keychain' : `the credential helper ${helper}`;
 }
 
-/** Stops an endless loop; a profile has at most one password per account it ever had. */
-const MAX_REMOVALS = 100;
 const MAX_REASON = 200;
 
 /**
@@ -131,53 +163,57 @@ const MAX_REASON = 200;
  */
 export function openPasswordStore(io: Io, location: string, limit?: number) {
   const helper = helperAt(location);
-  const isHelper = helper !== undefined;
   const { platform } = io.system;
-  if (!isHelper && platform === 'win32') {
+  if (helper === undefined && platform === 'win32') {
     const message = 'imgctl cannot use a system keychain on Windows';
     throw new ImgctlError('config', message, { facts: { kind: 'keychain', fix: undefined } });
   }
   const system = platform === 'darwin' ? SECURITY : SECRET_TOOL;
-  const program = isHelper ? credentialHelper(helper) : system;
+  const program = helper === undefined ? system : credentialHelper(helper);
   const { command, check, install } = program;
   const name = path.basename(command);
 
-  async function call([args, input]: Call): Promise<ChildResult> {
+  /** @param password what the input holds, and no message may quote */
+  async function call([args, input]: Call, password?: string): Promise<ChildResult> {
     const result = await runChild(io, { command, args, input, stderr: 'pipe', limit });
     const { failure, cause } = result;
     if (failure === undefined || program.isNotFound(result)) return result;
     if ((cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') {
       throw new ImgctlError('config', `${name} is not installed`, { facts: install, cause });
     }
-    const what = isHelper ? `${name} ${args[0]}` : name;
-    const message = `${what} ${failure}${outputOf(result, input)}`;
+    const what = program.namesAction ? `${name} ${args[0]}` : name;
+    const base64 = Buffer.from(password ?? '').toString('base64');
+    const secrets = password === undefined ? [] : [password, base64, input ?? ''];
+    const message = `${what} ${failure}${reasonIn(result, secrets)}`;
     throw new ImgctlError('config', message, { facts: check, cause });
   }
 
-  /**
-   * Helpers report errors on stdout. JSON there may be credentials, and a program may repeat its
-   * input, whose last word is the password.
-   */
-  function outputOf({ stdout, stderr }: ChildResult, input = ''): string {
-    const said = (isHelper && stdout.trim()) || stderr.trim();
+  function reasonIn(result: ChildResult, secrets: readonly string[]): string {
+    const said = result[program.errorsOn].trim() || result.stderr.trim();
     const [line = ''] = said.split('\n');
-    const secret = input.trim().split(' ').at(-1) || input;
-    const repeatsInput = input.includes(line) || (secret !== '' && line.includes(secret));
-    if (said.includes('{') || repeatsInput) return '';
+    // JSON may be credentials.
+    if (line === '' || said.includes('{')) return '';
+    // A program may repeat what it got, as a whole or cut.
+    if (secrets.some((secret) => line.includes(secret) || secret.includes(line))) return '';
     return `: ${shorten(line.replace(`${name}: `, ''), MAX_REASON)}`;
   }
 
-  async function read(account: Account): Promise<string | undefined> {
-    const result = await call(program.lookup(account));
+  /** @param look the call: `find` for any password that `remove` would remove */
+  async function read(account: Account, look = program.lookup): Promise<string | undefined> {
+    const result = await call(look(account));
     return program.isNotFound(result) ? undefined : program.read(result.stdout, account);
   }
 
-  /** Removes the password of a base URL from a helper, or those of the profile from a keychain. */
-  async function remove(account: Account): Promise<void> {
-    const maxRemovals = isHelper ? 1 : MAX_REMOVALS;
-    for (let count = 0; count < maxRemovals; count += 1) {
-      if (program.isNotFound(await call(program.remove(account)))) return;
+  /**
+   * Removes the password of the account from a helper, or those of its profile from a keychain.
+   * @returns true if there was one
+   */
+  async function forget(account: Account): Promise<boolean> {
+    for (let count = 0; count < program.maxRemovals; count += 1) {
+      if ((await read(account, program.find)) === undefined) return count > 0;
+      await call(program.remove(account));
     }
+    return true;
   }
 
   return {
@@ -186,19 +222,14 @@ export function openPasswordStore(io: Io, location: string, limit?: number) {
       const facts = { kind: 'stored-password', problem: 'store the password again' } as const;
       return password === undefined ? undefined : checkSecret(password, name, facts);
     },
-    /** @returns true if it may have had a password */
-    async forget(account: Account): Promise<boolean> {
-      if (isHelper && (await read(account)) === undefined) return false;
-      await remove(account);
-      return true;
-    },
+    forget,
     /** Replaces the password of the base URL, or those of the profile. */
     async store(account: Account, password: string): Promise<void> {
-      if (!isHelper) await remove(account);
-      await call(program.store(account, password));
+      if (!program.replaces) await forget(account);
+      await call(program.store(account, password), password);
       // All of them may store nothing, or a part, and end with exit code 0.
       if ((await read(account)) === password) return;
-      await remove(account);
+      await forget(account);
       throw new ImgctlError('config', `${name} did not store the password`, { facts: check });
     },
   };

@@ -168,7 +168,12 @@ unixOnlySuite('the credential helper is a shell script')('a credential helper', 
   });
 
   it.each([
-    ['repeats the password in an error', 'store) cat; exit 3;;', 'store failed with exit code 3'],
+    ['repeats its input in an error', 'store) cat; exit 3;;', 'store failed with exit code 3'],
+    [
+      'repeats only the password in an error',
+      'store) echo "too weak: canary"; exit 3;;',
+      'store failed with exit code 3',
+    ],
     ['stores nothing', 'store) cat > /dev/null; exit 0;;', 'did not store the password'],
   ])('that %s is an error that does not quote it', async (_, action, failure) => {
     const { store } = open(`case $1 in ${action} esac; ${ABSENT}`);

@@ -49,7 +49,7 @@ case $1 in
   get) cat "$record" 2>/dev/null || { echo 'credentials not found in native keychain'; exit 1; };;
 esac`;
 
-/** Creates a fake of secret-tool 0.20 or of macOS's security, and a PATH with the fake first. */
+/** Creates a fake of secret-tool 0.20, which crashes if nothing is to be cleared, or of macOS's security, and a PATH with the fake first. */
 export function fakeKeychain(name: 'secret-tool' | 'security') {
   const script = RECORD + (name === 'security' ? SECURITY : SECRET_TOOL);
   const { directory, read, ...program } = fakeProgram(name, script);
@@ -108,7 +108,7 @@ key=$(printf '%s\\n' "$@")
 case $action in
   store) keep "$key";;
   lookup) find_item "$key" && cat "$item/secret";;
-  clear) find_item "$key" || exit; while find_item "$key"; do rm -r "$item"; done;;
+  clear) find_item "$key" || kill -SEGV $$; while find_item "$key"; do rm -r "$item"; done;;
 esac`;
 
 const SECURITY = `
