@@ -63,6 +63,8 @@ export class RedisAccount {
   readonly #options: RedisAccountOptions;
   readonly #digest: string;
   readonly #redis: Redis;
+  /** How many connections were lost before the mutex was taken. */
+  #lossesBefore = 0;
 
   constructor(options: RedisAccountOptions) {
     const { address, ca, io, settings } = options;
@@ -89,7 +91,7 @@ export class RedisAccount {
     return { token, receivedAt: Math.max(0, expiresAt - Number(lifetime)), expiresAt };
   }
 
-  /** Returns false, and stores nothing, unless this owner has the mutex. */
+  /** Returns false, and stores nothing, if another process has taken the mutex. */
   async writeToken(written: CachedToken, owner: string): Promise<boolean> {
     const { token, receivedAt, expiresAt } = written;
     const { io, sealingKey } = this.#options;
@@ -100,7 +102,7 @@ export class RedisAccount {
     const value = sealingKey ? seal(text, key, sealingKey) : text;
     const left = wholeMilliseconds(expiresAt - io.now());
     const keys = [this.#key('lock'), key];
-    return (await this.#redis.run(STORE, keys, [owner, value, left])) === 1;
+    return this.#runAsOwner(STORE, keys, [owner, value, left]);
   }
 
   /** Deletes the token and the last refusal. @returns true if there was a token */
@@ -143,14 +145,16 @@ export class RedisAccount {
    * @throws SharedStoreError also if it may have the mutex for ever
    */
   async takeMutex(owner: string): Promise<boolean> {
-    if (await this.#setMutex(TAKE, owner)) return true;
+    this.#lossesBefore = this.#redis.losses;
+    const keys = [this.#key('lock')];
+    if ((await this.#redis.run(TAKE, keys, [owner, `${MUTEX_TIME}`])) === 1) return true;
     await this.#checkMutex();
     return false;
   }
 
-  /** Returns false if this owner has lost the mutex. */
+  /** Returns false if another process has taken the mutex. */
   renewMutex(owner: string): Promise<boolean> {
-    return this.#setMutex(RENEW, owner);
+    return this.#runAsOwner(RENEW, [this.#key('lock')], [owner, `${MUTEX_TIME}`]);
   }
 
   /**
@@ -184,8 +188,18 @@ export class RedisAccount {
     return `imgctl:{${this.#digest}}:${entry}`;
   }
 
-  async #setMutex(script: typeof TAKE | typeof RENEW, owner: string): Promise<boolean> {
-    return (await this.#redis.run(script, [this.#key('lock')], [owner, `${MUTEX_TIME}`])) === 1;
+  /**
+   * Runs a script of the owner of the mutex; returns false if another process has taken the mutex.
+   * @throws SharedStoreError also if it was lost with the connection, as when Redis restarts
+   */
+  async #runAsOwner(
+    script: typeof RENEW | typeof STORE,
+    keys: readonly string[],
+    values: readonly string[],
+  ): Promise<boolean> {
+    if ((await this.#redis.run(script, keys, values)) === 1) return true;
+    if (this.#redis.losses === this.#lossesBefore) return false;
+    throw new SharedStoreError('it closed the connection, and its lock is gone');
   }
 
   /** @throws SharedStoreError: one that imgctl did not set may stay for ever */

@@ -33,11 +33,17 @@ interface RedisOptions {
 export class Redis {
   readonly #options: RedisOptions;
   #connection: Promise<Connection> | undefined;
+  /** How many connections were lost. */
+  #losses = 0;
   /** Why the first command failed that did. */
   #failure: unknown;
 
   constructor(options: RedisOptions) {
     this.#options = options;
+  }
+
+  get losses(): number {
+    return this.#losses;
   }
 
   /**
@@ -68,6 +74,7 @@ export class Redis {
     await this.#replyOf(connection, connection.connect(), io.signal);
     connection.lost.catch(() => {
       this.#connection = undefined;
+      this.#losses += 1;
     });
     return connection;
   }

@@ -219,18 +219,46 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     expect([tokenRequests(), session.warnings.length]).toEqual([1, 1]);
   });
 
-  it('that closed an idle connection is connected to again', async () => {
-    const redis = await freshRedis();
-    const { open } = await fleet(redis.env);
-    const { stores, warnings } = await open();
-    await stores.use((store) => store.readRefusal());
+  async function cutConnections(redis: Awaited<ReturnType<typeof freshRedis>>): Promise<void> {
     redis.cli('client', 'kill', 'type', 'normal');
     // Only the program that asks is left; then the client has to read that its connection ended.
     const clients = () => redis.cli('client', 'list').split('\n').length;
     await expect.poll(clients, { timeout: 20_000 }).toBe(1);
     for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+  }
+
+  it('that closed an idle connection is connected to again', async () => {
+    const redis = await freshRedis();
+    const { open } = await fleet(redis.env);
+    const { stores, warnings } = await open();
+    await stores.use((store) => store.readRefusal());
+    await cutConnections(redis);
     await stores.use((store) => store.readRefusal());
     expect(warnings).toEqual([]);
+  });
+
+  it.each([
+    ['', true, []],
+    [
+      ' and lost its data',
+      false,
+      ['cannot use the token store URL: it closed the connection, and its lock is gone'],
+    ],
+  ])('that closed a connection%s still takes a token', async (_, isKept, reasons) => {
+    const redis = await freshRedis();
+    const { open } = await fleet(redis.env);
+    const { stores, files, warnings } = await open();
+    const isStored = await underMutex(stores, async ({ writeToken }) => {
+      if (!isKept) redis.cli('del', redis.cli('keys', '*lock'));
+      await cutConnections(redis);
+      return writeToken({ token: 'T', receivedAt: Date.now(), expiresAt: Date.now() + 60_000 });
+    });
+    expect([isStored, files.read()?.token, redis.cli('keys', '*token') !== '']).toEqual([
+      true,
+      'T',
+      isKept,
+    ]);
+    expect(warnings).toEqual(reasons.map((text) => text.replace('URL', redis.url)));
   });
 
   const OTHER_KEY = randomBytes(32).toString('base64');
