@@ -132,15 +132,18 @@ export class Tokens implements TokenSource {
 
   /** Requests a token, also if there is a valid one. */
   async login(given: Omit<TokenOrder, 'username'>): Promise<IssuedToken> {
-    const { username } = this.#options;
+    const { username, stores, io } = this.#options;
     if (username === undefined) throw this.#notLoggedIn();
+    const startedAt = io.now();
     const { issued, isStored } = await this.#requests.request({ ...given, username });
-    if (!isStored) {
+    this.#issuedHere.add(issued.token);
+    // The process that took the mutex may have stored a newer one.
+    const stored = isStored ? issued : await stores.use((store) => store.read());
+    if (stored === undefined || stored.receivedAt < startedAt) {
       const message = 'another imgctl logged out or took over the lock during this login';
       throw new ImgctlError('failed', message, { facts: 'run the command again' });
     }
-    this.#issuedHere.add(issued.token);
-    this.#inUse = issued;
+    this.#inUse = stored;
     return issued;
   }
 

@@ -21,9 +21,9 @@ import { DEMO, type SessionUnderTest, sessionWith } from './harness.ts';
 
 const TOKEN = 'POST /auth/request-token';
 const PASSWORD = { IMGCTL_PASSWORD: 'demo' };
-const token = (text: string) => ({
+const token = (text: string, age = 0) => ({
   token: text,
-  receivedAt: Date.now(),
+  receivedAt: Date.now() - age,
   expiresAt: Date.now() + 86_400_000,
 });
 
@@ -109,9 +109,23 @@ describe('a token request', () => {
 
   it('of a login fails if another process took over and has stored no token', async () => {
     const { session } = await sessionDuring(takeOver, accepting(['T']));
-    await session.files.write(token('earlier'));
+    await session.files.write(token('earlier', 60_000));
     await expect(session.tokens?.login(DEMO)).rejects.toThrow('took over the lock');
     expect(session.files.read()?.token).toBe('earlier');
+  });
+
+  it('of a login succeeds if a process that took over has stored a newer token', async () => {
+    const stopped = async (session: SessionUnderTest) => {
+      takeOver(session);
+      await session.files.write(token('newer'));
+    };
+    const { session } = await sessionDuring(stopped, accepting(['older']));
+    await session.files.write(token('earlier', 60_000));
+    expect(await session.tokens?.login(DEMO)).toMatchObject({ token: 'older' });
+    expect([session.files.read()?.token, await session.tokens?.current()]).toEqual([
+      'newer',
+      'newer',
+    ]);
   });
 
   it('of a login fails after a logout', async () => {
