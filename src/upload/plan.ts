@@ -115,9 +115,11 @@ export async function compareFile(
   const { name } = file;
   const opened = await openUnchanged(file, clock);
   const { size, fingerprint, settledFingerprint } = opened;
-  const proved = proofs.find({ package: packageName, name, source: fingerprint });
+  const isProved = (stored: string) =>
+    proofs.has({ package: packageName, name, source: fingerprint, stored });
   try {
-    return { size, settledFingerprint, before: await compareStored(storage, name, opened, proved) };
+    const before = await compareStored(storage, name, opened, isProved);
+    return { size, settledFingerprint, before };
   } finally {
     await opened.close();
   }
@@ -125,19 +127,19 @@ export async function compareFile(
 
 /**
  * Compares a file with the stored one.
- * @param proved the fingerprint of the stored file when it had the same content
+ * @param isProved true if the stored file had the same content when it had this fingerprint
  */
 export async function compareStored(
   storage: Storage,
   name: string,
   file: UploadSource,
-  proved?: string,
+  isProved: (fingerprint: string) => boolean = () => false,
 ): Promise<Comparison> {
   const stored = await storage.look(name);
   if (!stored) return { state: 'absent' };
   if (stored.size !== file.size) return { state: 'different' };
   // Only what is settled was proved.
-  if (stored.fingerprint === proved)
+  if (isProved(stored.fingerprint))
     return { state: 'same', stored: { ...stored, isSettled: true } };
   try {
     return await storage.compareContent(name, file, stored);

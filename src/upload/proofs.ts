@@ -9,7 +9,7 @@ import { isObject } from '../json.ts';
  * A file of a valid package that was equal to the stored one. It still is as long as both have
  * these fingerprints: every change would show in one of them.
  */
-interface Proof {
+export interface Proof {
   /** The package. Another one with this file has another manifest, so its own proof. */
   readonly package: string;
   readonly name: string;
@@ -25,8 +25,7 @@ const VERSION = 3;
 const MAX_PROOFS = 5_000;
 
 export interface Proofs {
-  /** Returns the fingerprint of the stored file that was equal to the source as it is. */
-  find(sought: Omit<Proof, 'stored'>): string | undefined;
+  has(proof: Proof): boolean;
   remember(proof: Proof): void;
   /** Without a place for it, or if it cannot be written, the next push reads the files. */
   save(): Promise<void>;
@@ -37,14 +36,14 @@ export function loadProofs(file: string | undefined, { system }: Pick<Io, 'syste
   // The last one was made last.
   const proofs = new Map(readProofs(file, system.uid).map((proof) => [proofKey(proof), proof]));
   let isChanged = false;
-  const find = (sought: Omit<Proof, 'stored'>) => {
-    const proof = proofs.get(proofKey(sought));
-    return proof?.source === sought.source ? proof.stored : undefined;
+  const has = (proof: Proof) => {
+    const known = proofs.get(proofKey(proof));
+    return known?.source === proof.source && known.stored === proof.stored;
   };
   return {
-    find,
+    has,
     remember(proof) {
-      if (find(proof) === proof.stored) return;
+      if (has(proof)) return;
       proofs.delete(proofKey(proof));
       proofs.set(proofKey(proof), proof);
       isChanged = true;

@@ -3,7 +3,7 @@
 import { type ErrorCode, ImgctlError } from '../errors.ts';
 import type { Facts } from '../facts.ts';
 import { httpDate, requestedWait } from '../http/headers.ts';
-import type { HttpResponse } from '../http/message.ts';
+import { type HttpResponse, isSuccess } from '../http/message.ts';
 import { pageText } from '../http/page.ts';
 import { isObject, parseJson } from '../json.ts';
 import { describeLater, shorten } from '../words.ts';
@@ -33,7 +33,10 @@ const NOT_XML = /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g;
 /** `&#x1;` or `&#1;`. */
 const REFERENCE = /&#(x[\da-f]{1,5}|\d{1,6});/gi;
 
-/** Returns the root; undefined if the body is not XML. @throws ImgctlError bad-answer: too large */
+/**
+ * Returns the root; undefined if the body is not XML. @throws ImgctlError bad-answer: a success has
+ * too much of it
+ */
 export function xmlOf({ body, url, status }: HttpResponse): XmlElement | undefined {
   // Some storages send white space while a request takes long, also before the declaration.
   const start = body.findIndex((byte) => byte > 0x20);
@@ -41,7 +44,7 @@ export function xmlOf({ body, url, status }: HttpResponse): XmlElement | undefin
     return parseTolerantly(body.subarray(Math.max(start, 0)));
   } catch (error) {
     if (!(error instanceof XmlError)) throw error;
-    if (error.code !== 'xml-too-complex') return undefined;
+    if (error.code !== 'xml-too-complex' || !isSuccess({ status })) return undefined;
     throw new ImgctlError('bad-answer', `${url.host} sent too much XML: ${error.message}`, {
       facts: { kind: 'too-large', of: 'storage' },
       status,

@@ -74,9 +74,9 @@ export async function completeUpload(upload: SentUpload, replace: boolean): Prom
  *     none                                | throws: missing     | throws: missing
  *     same                                | visible             | visible
  *     unknown                             | conflict            | conflict
- *     different, by its ETag of this push | refused: removed    | refused: removed
+ *     different, of this push             | refused: removed    | refused: removed
  *     different, of another               | conflict            | throws: not removed
- *     different, nobody knows             | throws: not removed | throws: not removed
+ *     different, of unknown owner         | throws: not removed | throws: not removed
  *
  * @param sentTag the ETag in the response to the completion
  */
@@ -95,13 +95,18 @@ async function afterJoin(
   if (content === 'unknown') return ofAnother;
   const { size, etag, tag } = object;
   const flaw = size === file.size ? `its ETag is ${tag}` : `its size is ${size}`;
-  // An ETag that is no digest may be the same for all objects.
-  const isOwn = tag === sentTag && DIGEST.test(tag);
-  if (isOwn && (await removeObject(s3, name, etag).then(isSuccess, () => false)))
+  const owner = ownerOf(object, sentTag);
+  if (owner === 'this push' && (await removeObject(s3, name, etag).then(isSuccess, () => false)))
     return { kind: 'refused', error: arrivedWrong(name, flaw) };
-  const isOfAnother = sentTag !== undefined && tag !== '' && tag !== sentTag;
-  if (isOfAnother && !replace) return ofAnother;
+  if (owner === 'another' && !replace) return ofAnother;
   throw arrivedWrong(name, `${flaw}, and it was not removed`);
+}
+
+function ownerOf({ tag }: StoredObject, sentTag = ''): 'this push' | 'another' | 'unknown' {
+  if (tag === '' || sentTag === '') return 'unknown';
+  if (tag !== sentTag) return 'another';
+  // An ETag that is no digest may be the same for all objects.
+  return DIGEST.test(tag) ? 'this push' : 'unknown';
 }
 
 function visible(object: StoredObject): Published {
@@ -166,15 +171,8 @@ function listOfParts({ etags, md5s }: SentUpload): string {
 }
 
 /**
- * Sends a completion that overwrites nothing, and once more without the condition if that may be
- * what the storage refuses. Returns the response that counts:
- *
- *     with If-None-Match | object | without it      | counts
- *     -------------------+--------+-----------------+---------------------------------------
- *     any but 400, 501   |        | (not sent)      | the first
- *     400, 501           | there  | (not sent)      | throws conflict
- *     400, 501           | none   | the same status | the first: the condition is not why
- *     400, 501           | none   | another status  | the second
+ * Sends a completion that overwrites nothing: if the storage refuses the condition, without it, as
+ * long as there is no object.
  */
 async function sendIfNew({ s3, name }: SentUpload, request: S3Request): Promise<HttpResponse> {
   if (s3.found.lacksConditions) return s3.send(request);
@@ -183,6 +181,7 @@ async function sendIfNew({ s3, name }: SentUpload, request: S3Request): Promise<
   if (first.status !== 400 && first.status !== 501) return first;
   if (await findObject(s3, name)) throw conflict(name, s3.address);
   const second = await s3.send(request);
+  // The condition was not why.
   if (second.status === first.status) return first;
   if (isSuccess(second)) {
     s3.found.lacksConditions = true;
@@ -210,9 +209,9 @@ function compareContent(
   return isComparable ? 'different' : 'unknown';
 }
 
-function expectedTag({ etags, md5s, isEncrypted }: SentUpload, sentTag: string | undefined) {
+function expectedTag({ etags, md5s }: SentUpload, sentTag = ''): string | undefined {
   const hasMd5 = md5s.every((md5, index) => plainTag(etags.get(index + 1)) === md5);
   if (hasMd5) return multipartTag(md5s);
-  // Only the storage can make its ETag, so only another object would have another one.
-  return isEncrypted ? sentTag : undefined;
+  // Of encrypted parts, only the storage can make the digest, and another object has another one.
+  return DIGEST.test(sentTag) ? sentTag : undefined;
 }

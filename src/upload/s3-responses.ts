@@ -40,6 +40,7 @@ export function plainTag(etag = ''): string {
   return DIGEST.test(digest) ? digest : tag;
 }
 
+/** True if the storage has encrypted with keys of its own: then ETags are no digests of the bytes. */
 export function isEncrypted({ headers }: HttpResponse): boolean {
   const kind = headers['x-amz-server-side-encryption'] ?? '';
   return kind.includes('kms') || 'x-amz-server-side-encryption-customer-algorithm' in headers;

@@ -39,8 +39,6 @@ interface Upload extends StartedUpload {
 export interface SentUpload extends Upload {
   /** The MD5 of each part, in hexadecimal. */
   readonly md5s: readonly string[];
-  /** True if the storage has encrypted a part with keys of its own: then ETags are no digests. */
-  readonly isEncrypted: boolean;
 }
 
 /** Continues an upload of this file that was interrupted, or starts one. */
@@ -109,7 +107,6 @@ export async function sendParts(upload: Upload, onProgress: OnBytes): Promise<Se
   const { s3, file } = upload;
   const etags = new Map(upload.etags);
   const md5s: string[] = [];
-  let isEncrypted = false;
   let total = 0;
   const addBytes = (bytes: number) => {
     total += bytes;
@@ -125,9 +122,8 @@ export async function sendParts(upload: Upload, onProgress: OnBytes): Promise<Se
       const number = md5s.length;
       if (plainTag(etags.get(number)) === md5) continue;
       if (sending.size >= s3.parallel) await Promise.race(sending);
-      const done = sendPart(upload, number, md5, addBytes).then((part) => {
-        etags.set(number, part.etag);
-        isEncrypted ||= part.isEncrypted;
+      const done = sendPart(upload, number, md5, addBytes).then((etag) => {
+        etags.set(number, etag);
         sending.delete(done);
       });
       done.catch(() => {});
@@ -137,11 +133,11 @@ export async function sendParts(upload: Upload, onProgress: OnBytes): Promise<Se
   } finally {
     await Promise.allSettled(sending);
   }
-  return { ...upload, etags, md5s, isEncrypted };
+  return { ...upload, etags, md5s };
 }
 
 /**
- * Sends a part, and checks its ETag if that is a digest.
+ * Sends a part, and checks its ETag if that is a digest. Returns the ETag as the storage sent it.
  * @param addBytes receives how many more bytes are under way; negative if a part starts again
  */
 async function sendPart(upload: Upload, number: number, md5: string, addBytes: OnBytes) {
@@ -158,11 +154,10 @@ async function sendPart(upload: Upload, number: number, md5: string, addBytes: O
   const response = await s3.send({ method: 'PUT', name, query, headers, body, idempotent: true });
   if (s3Code(response) === 'NoSuchUpload') throw uploadGone(name);
   const { etag = '' } = requireS3Success(response).headers;
-  const part = { etag, isEncrypted: isEncrypted(response) };
   const tag = plainTag(etag);
-  if (tag !== md5 && !part.isEncrypted && DIGEST.test(tag))
+  if (tag !== md5 && DIGEST.test(tag) && !isEncrypted(response))
     throw arrivedWrong(name, `part ${number} has the wrong ETag`);
-  return part;
+  return etag;
 }
 
 /** Returns where a part is in the file, in bytes. @param number from 1 */

@@ -3,6 +3,7 @@
 import { hasCode } from '../errors.ts';
 import { isSent } from './actions.ts';
 import { compareFile, type PlannedFile, type PlannedPackage, type Transfer } from './plan.ts';
+import type { Proof } from './proofs.ts';
 import type { OnBytes, StoredFile, UnpublishedFile } from './storage.ts';
 import { openUnchanged, type RegionResults, type UploadFile } from './upload-file.ts';
 
@@ -22,7 +23,11 @@ export async function transferPackage(
   onProgress: OnProgress,
 ): Promise<void> {
   const { proofs, visible, clock, dryRun } = transfer;
-  if (files.every((file) => file.action === 'skip' || isProved(file, transfer))) return;
+  const isProved = (file: PlannedFile) => {
+    const proof = proofFor(file, transfer);
+    return proof !== undefined && proofs.has(proof);
+  };
+  if (files.every((file) => file.action === 'skip' || isProved(file))) return;
   const unpublished: UnpublishedFiles = new Map();
   try {
     const results = [];
@@ -39,8 +44,8 @@ export async function transferPackage(
     throw error;
   }
   for (const file of files) {
-    const proof = proofOf(file, transfer);
-    if (proof && storedNow(file, transfer)?.isSettled) proofs.remember(proof);
+    const proof = proofFor(file, transfer);
+    if (proof) proofs.remember(proof);
   }
 }
 
@@ -49,17 +54,15 @@ function storedNow({ name, before }: PlannedFile, { visible }: Transfer): Stored
   return before.state === 'same' ? before.stored : visible.get(name)?.stored;
 }
 
-/** Returns the proof that the package is valid and the storage has this file, if it can last. */
-function proofOf(file: PlannedFile, transfer: Transfer) {
+/**
+ * Returns the proof that the package is valid and the storage has this file; undefined unless the
+ * storage has it, and every later change of one of the two will show.
+ */
+function proofFor(file: PlannedFile, transfer: Transfer): Proof | undefined {
   const { package: packageName, name, settledFingerprint: source } = file;
   const stored = storedNow(file, transfer);
-  if (source === undefined || stored === undefined) return undefined;
+  if (source === undefined || !stored?.isSettled) return undefined;
   return { package: packageName, name, source, stored: stored.fingerprint };
-}
-
-function isProved(file: PlannedFile, transfer: Transfer): boolean {
-  const proof = proofOf(file, transfer);
-  return proof !== undefined && transfer.proofs.find(proof) === proof.stored;
 }
 
 /** Reads and checks a file. One that is sent is uploaded meanwhile, and added to `unpublished`. */
@@ -123,23 +126,25 @@ async function makeVisible(unpublished: UnpublishedFiles, transfer: Transfer): P
  */
 async function publish(file: PlannedFile, upload: UnpublishedFile, transfer: Transfer) {
   const { visible, onConflict } = transfer;
-  const throwInDoubt = (error: unknown): never => {
-    visible.set(file.name, { isCertain: false });
-    throw error;
-  };
   // Also if the name was free: another push may have stored a file meanwhile.
   const replace = onConflict === 'replace';
-  const published = await upload.publish(replace).catch(throwInDoubt);
-  if (published.kind === 'visible') {
-    visible.set(file.name, { isCertain: true, stored: published.stored });
-    return;
+  let mayBeSeen = true;
+  try {
+    const published = await upload.publish(replace);
+    if (published.kind === 'visible') {
+      visible.set(file.name, { isCertain: true, stored: published.stored });
+      return;
+    }
+    const { kind, error } = published;
+    const stored = kind === 'conflict' ? await storedIfSame(file, transfer) : undefined;
+    mayBeSeen = kind === 'conflict' && replace;
+    if (!stored) throw error;
+    visible.set(file.name, { isCertain: true, stored });
+    await upload.discard(error).catch(() => {});
+  } catch (error) {
+    if (mayBeSeen) visible.set(file.name, { isCertain: false });
+    throw error;
   }
-  const { kind, error } = published;
-  if (kind === 'refused') throw error;
-  const stored = await storedIfSame(file, transfer).catch(throwInDoubt);
-  if (!stored) throw replace ? throwInDoubt(error) : error;
-  visible.set(file.name, { isCertain: true, stored });
-  await upload.discard(error).catch(() => {});
 }
 
 /** Compares a file once more. Returns what the storage has, if that is this file. */

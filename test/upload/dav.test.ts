@@ -350,6 +350,7 @@ describe('push to a WebDAV storage that refuses an upload', () => {
     ['in JSON', 400, '{"status":400,"message":"no such owner"}', '400: no such owner'],
     ['in JSON without a message', 400, '{"status":400}', '400: {"status":400}'],
     ['in a page', 415, PAGE, '415: Unsupported Media Type'],
+    ['in a page nested deep', 415, `${'<b>'.repeat(51)}Why${'</b>'.repeat(51)}`, '415: Why'],
     ['in text', 411, '411 Length\u0007\r\nRequired\u202e', '411: Length Required'],
     ['in text with what looks like a tag', 400, 'no a<b>c', '400: no a<b>c'],
     ['in XML with it', 400, SABRE('no a&lt;b>c'), '400: no a<b>c'],
