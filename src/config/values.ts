@@ -105,7 +105,7 @@ export function byteRate(): Value<number> {
   const parse = (text: string, name: string) => {
     const [, number = 'none', unit = ''] = RATE.exec(text.trim()) ?? [];
     const rate = Math.round(Number(number) * 1024 ** UNIT_PREFIXES.indexOf(unit.toLowerCase()));
-    if (rate === 0 || rate >= MIN_RATE) return rate;
+    if (Number(number) === 0 || rate >= MIN_RATE) return rate;
     const what = Number.isNaN(rate)
       ? `invalid ${name}: ${text}`
       : `${name} must be at least 1k (got ${text})`;

@@ -19,6 +19,7 @@ it.each([
 
 it.each([
   ['10', '--limit-rate must be at least 1k (got 10)'],
+  ['0.4', '--limit-rate must be at least 1k (got 0.4)'],
   ['fast', 'invalid --limit-rate: fast'],
   ['10 M', 'invalid --limit-rate: 10 M'],
   ['-1M', 'invalid --limit-rate: -1M'],
