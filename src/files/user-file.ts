@@ -94,7 +94,7 @@ export function followLinks(file: string, maxLinks = 40): string {
 
 /**
  * Returns what is known of a file that is to be replaced; undefined if there is none yet.
- * @throws ImgctlError failed: it is no regular file, or its folder does not exist
+ * @throws ImgctlError failed: it is no regular file, or its folder does not exist or is read-only
  */
 export function requireReplaceable(file: string, what: string): fs.Stats | undefined {
   try {
@@ -104,8 +104,8 @@ export function requireReplaceable(file: string, what: string): fs.Stats | undef
       const message = `cannot write ${what}: it is not a regular file`;
       throw new ImgctlError('failed', message, { facts: REGULAR_FILE });
     }
-    // replaceFile would create it.
-    fs.accessSync(path.dirname(followLinks(file)));
+    // replaceFile would create the folder.
+    fs.accessSync(path.dirname(followLinks(file)), fs.constants.W_OK);
     return stat;
   } catch (error) {
     throw cannotWrite(what, error);
@@ -113,7 +113,7 @@ export function requireReplaceable(file: string, what: string): fs.Stats | undef
 }
 
 /**
- * Replaces a file atomically. It keeps its mode; a symbolic link to it stays.
+ * Replaces a file atomically. It keeps its mode and its owner; a symbolic link to it stays.
  * @throws ImgctlError failed
  */
 export async function replaceUserFile(
@@ -127,6 +127,7 @@ export async function replaceUserFile(
   try {
     await replaceFile(followLinks(file), text, {
       assertHeld,
+      keepsOwner: true,
       create: (staging) => {
         fs.writeFileSync(staging, text, { mode, flag: 'wx' });
         // The umask does not apply to a file that keeps its mode.

@@ -2,7 +2,7 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { catalogueOf, named, testImage, testImages } from '../../support/catalogue-page.ts';
 import { failed, temporaryDirectory } from '../../support/io.ts';
 import { unixOnly } from '../../support/platform.ts';
@@ -69,30 +69,43 @@ describe('images snapshot', () => {
     expect(fs.readdirSync(directory)).toEqual(['all.json']);
   });
 
-  unixOnly('modes are Unix')('replaces the file, and keeps its mode and the link', async () => {
-    const { imgctl, requests } = await scriptedUser(catalogueOf(testImages(1)));
-    const { directory, file } = offline();
-    fs.chmodSync(file, 0o664);
-    const { ino } = fs.statSync(file);
-    fs.symlinkSync('all.json', path.join(directory, 'link.json'));
-    const [folder, type] = [
-      /none\/a\.json: no such file or directory\nhint: create its folder/,
-      /\.: it is not a/,
-    ];
-    await expectSteps(
-      (line) => imgctl(line, { cwd: directory }),
-      ['images snapshot link.json', '', /^imgctl: saved 1 image/],
-      ['images snapshot none/a.json', '', folder, 1],
-      ['images snapshot .', '', type, 1],
-      [['images', 'snapshot', ''], '', /the name of the snapshot must not be empty/, 2],
-    );
-    // What cannot be written is refused before the list is read.
-    expect(requests()).toHaveLength(1);
-    expect(fs.statSync(file).ino).not.toBe(ino);
-    expect(fs.statSync(file).mode & 0o777).toBe(0o664);
-    expect(fs.readlinkSync(path.join(directory, 'link.json'))).toBe('all.json');
-    expect(JSON.parse(fs.readFileSync(file, 'utf8')).images).toHaveLength(1);
-  });
+  unixOnly('modes are Unix')(
+    'replaces the file, and keeps its mode, its owner and the link',
+    async () => {
+      const { imgctl, requests } = await scriptedUser(catalogueOf(testImages(1)));
+      const { directory, file } = offline();
+      fs.chmodSync(file, 0o664);
+      // As sudo does.
+      if (process.getuid?.() === 0) fs.chownSync(file, 65_534, 65_533);
+      const { ino, uid, gid } = fs.statSync(file);
+      fs.symlinkSync('all.json', path.join(directory, 'link.json'));
+      const [folder, type] = [
+        /none\/a\.json: no such file or directory\nhint: create its folder/,
+        /\.: it is not a/,
+      ];
+      const imgctlHere = (line: string | readonly string[]) => imgctl(line, { cwd: directory });
+      await expectSteps(
+        imgctlHere,
+        ['images snapshot link.json', '', /^imgctl: saved 1 image/],
+        ['images snapshot none/a.json', '', folder, 1],
+        ['images snapshot .', '', type, 1],
+        [['images', 'snapshot', ''], '', /the name of the snapshot must not be empty/, 2],
+      );
+      const access = vi.spyOn(fs, 'accessSync').mockImplementation((_, mode = 0) => {
+        if (mode & fs.constants.W_OK) throw Object.assign(new Error('access'), { code: 'EACCES' });
+      });
+      onTestFinished(() => access.mockRestore());
+      const denied =
+        /^imgctl: cannot write the snapshot all\.json: permission denied\nhint: check its/;
+      await expectSteps(imgctlHere, ['images snapshot all.json', '', denied, 1]);
+      // What cannot be written is refused before the list is read.
+      expect(requests()).toHaveLength(1);
+      expect(fs.statSync(file).ino).not.toBe(ino);
+      expect(fs.statSync(file)).toMatchObject({ mode: 0o100664, uid, gid });
+      expect(fs.readlinkSync(path.join(directory, 'link.json'))).toBe('all.json');
+      expect(JSON.parse(fs.readFileSync(file, 'utf8')).images).toHaveLength(1);
+    },
+  );
 
   it('keeps the digits of numbers that JavaScript cannot hold', async () => {
     const image = '{"id":1,"name":"a","size":9007199254740993}';
