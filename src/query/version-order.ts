@@ -70,149 +70,92 @@ export function isGuess(left: ComparedPlaces, right: ComparedPlaces): boolean {
   if (!difference) return false;
   const [one, other] = [sideAt(difference, left), sideAt(difference, right)];
   const [older, newer] = difference.order < 0 ? [one, other] : [other, one];
-  return ORDER_GUESSES.some(({ applies }) => applies(older, newer));
+  return GUESSES.some((applies) => applies(older, newer));
 }
 
 /** What a name has where two differ first: 7.0U3-15 beside 7.0.1 has u, and 3 and 15 after it. */
 interface Side {
-  /** u; an empty text if the name has no part there */
-  readonly part: string;
-  /** PRE_RELEASE, ABSENT_OR_HASH, LETTERS or NUMBER */
-  readonly kind: number;
-  /** True if the part is the first one of its place. */
-  readonly beginsPlace: boolean;
+  /** The versions of the place: 7, 0, u, 3 and 15; none if the name does not have the place */
+  readonly place: ComparedPlaces[number];
   /** The version with the part: 7, 0, u and 3 */
   readonly version: readonly string[];
+  /** u; an empty text if the name has no part there */
+  readonly part: string;
   /** The parts after it in its version: 3 */
-  readonly partsAfter: readonly string[];
+  readonly after: readonly string[];
   /** The versions after that one in its place, but for git hashes: 15 */
-  readonly versionsAfter: ComparedPlaces[number];
+  readonly builds: ComparedPlaces[number];
 }
 
 function sideAt(at: Difference, places: ComparedPlaces): Side {
-  const [version = [], ...laterVersions] = places[at.place]?.slice(at.version) ?? [];
-  const [part = '', ...partsAfter] = version.slice(at.part);
-  const beginsPlace = at.version === 0 && at.part === 0;
-  const versionsAfter = laterVersions.filter(([first]) => first !== HASH);
-  return { part, kind: kindOfPart(part), beginsPlace, version, partsAfter, versionsAfter };
+  const place = places[at.place] ?? [];
+  const [version = [], ...later] = place.slice(at.version);
+  const [part = '', ...after] = version.slice(at.part);
+  return { place, version, part, after, builds: later.filter(([first]) => first !== HASH) };
 }
 
-const isAbsent = ({ part }: Side) => part === '';
+const isNumber = (part = '') => kindOfPart(part) === NUMBER;
+const isLetters = (part: string) => kindOfPart(part) === LETTERS;
 
-const isBeforePart = ({ kind, partsAfter }: Side) => kind === LETTERS && partsAfter.length > 0;
+/** A reason why the newer one of two names may be the older one. */
+type Guess = (older: Side, newer: Side) => boolean;
 
-/** True for the u of U3, but neither for that of 7.0u nor for that of 7.0u-SP1. */
-const isBeforeNumber = ({ kind, partsAfter: [next = ''] }: Side) =>
-  kind === LETTERS && /^\d/.test(next);
+/** web-1-a383732, web-1-1234567: a git hash has no order. */
+const isBesideHash: Guess = (older) => older.part === HASH;
 
-/** True for the b of 1.0b2: a beta, or a version that came after 1.0. So may be c, a candidate. */
-const mayBePreRelease = (side: Side) => isBeforeNumber(side) && /^[abcm]$/.test(side.part);
+/** web-1.0, web-1.0b2: b2 may be a beta of 1.0, c2 a candidate. */
+const mayBeBeta: Guess = (_, { part, after }) => /^[abcm]$/.test(part) && isNumber(after[0]);
 
-/** True if the number of the newer name has at least two digits more: 992 beside 9, not 10. */
-function isMuchLonger(older: Side, newer: Side): boolean {
-  return older.kind === NUMBER && newer.part.length - older.part.length >= 2;
+/** web-1.2-3, web-1.2.4: 4 may be a build of 1.2, as 3 is. */
+const mayBeBuild: Guess = (older, newer) =>
+  older.part === '' && older.builds.length > newer.builds.length;
+
+/** web, web-20240115: the build of that day may be older than the one without a date. */
+const isDatedBesideUndated: Guess = (older, newer) =>
+  older.place.length === 0 && newer.place.flat().some((part) => /^20\d\d(?:\d\d){0,2}$/.test(part));
+
+/** web-7.0U3, web-7.0.1: update 3 may be newer than release 7.0.1. */
+const isReleaseBesideUpdate: Guess = (older, newer) =>
+  isLetters(older.part) && isNumber(newer.part) && !hasOneMoreNumber(older, newer);
+
+/** 3.20-r5, 3.20.1-r0. But not 7.0U3, 7.0.0U1, as .0 can be omitted; and not SP3, 12-SP3. */
+function hasOneMoreNumber(older: Side, newer: Side): boolean {
+  const beginAlike = older.version[0] === newer.version[0];
+  return beginAlike && newer.part !== '0' && newer.after.includes(older.part);
 }
 
-/** True for 1.5g, which rather is a version. */
-const mayBeSize = ({ version }: Side) => /^\d+,\d,[gmt]$/.test(`${version}`);
+/** web-15.1R7, web-15.1X49: R and X may be two lines of releases. But not 7.0U3b, 7.0U3c. */
+const areTwoLines: Guess = (...sides) =>
+  sides.every(({ part }) => isLetters(part)) && sides.some(({ after }) => isNumber(after[0]));
 
-/** False for 6.5f, whose letter shows that 6.5g is a version. */
-const hasNoOtherLetter = ({ version }: Side) => /^[\d,]*[gmt]?$/.test(`${version}`);
+/** web-32, web-64: they may be one version for two processors. */
+const areProcessors: Guess = (older, newer) =>
+  `${older.version}` === '32' && `${newer.version}` === '64';
 
-const endsPlace = (side: Side) => side.partsAfter.length + side.versionsAfter.length === 0;
-
-/** True for 20240115, 202401, 2024-1-15 and 15-1-2024. */
-function hasDate({ part, partsAfter, versionsAfter }: Side): boolean {
-  return [part, ...partsAfter, ...versionsAfter.flat()].some((each) =>
-    /^20\d\d(?:\d\d){0,2}$/.test(each),
-  );
-}
+/** web-1.5g-2, web-2.5g-1: they may be of two sizes. But not 6.5f, 6.5g. */
+const areSizes: Guess = (older, newer) =>
+  isNumber(newer.part) && [older, newer].some(({ version }) => /^\d+,\d,[gmt]$/.test(`${version}`));
 
 /**
- * True for 3.20-r5 and 3.20.1-r0: the newer name has one more number before the same letters. But
- * not for 7.0U3 and 7.0.0U1, as .0 can be omitted.
+ * web-21H2, web-1909: 1909 may be a year and a month. web-9.16, web-992: 992 may be release 9.9.2.
+ * But not web-9, web-100.
  */
-function hasOneMoreNumber(older: Side, newer: Side): boolean {
-  return !newer.beginsPlace && newer.part !== '0' && newer.partsAfter.includes(older.part);
-}
+const isMuchLonger: Guess = (older, newer) => {
+  const isLonger = isNumber(older.part) && newer.part.length - older.part.length >= 2;
+  const areLast = [older, newer].every(({ after, builds }) => after.length + builds.length === 0);
+  return isLonger && (newer.part.length >= 4 || !areLast);
+};
 
-interface Guess {
-  /** Two names, of which the newer one may be the older one for the reason after it. */
-  readonly older: string;
-  readonly newer: string;
-  readonly because: string;
-  readonly applies: (older: Side, newer: Side) => boolean;
-}
-
-export const ORDER_GUESSES: readonly Guess[] = [
-  {
-    older: 'web-1-a383732',
-    newer: 'web-1-1234567',
-    because: 'a383732 is a git hash, which has no order',
-    applies: (older) => older.part === HASH,
-  },
-  {
-    older: 'web-1.0',
-    newer: 'web-1.0b2',
-    because: 'b2 may be a beta of 1.0',
-    applies: (older, newer) =>
-      (isAbsent(older) || older.kind === PRE_RELEASE) && mayBePreRelease(newer),
-  },
-  {
-    older: 'web-1.2-3',
-    newer: 'web-1.2.4',
-    because: '4 may be a build of 1.2, as 3 is',
-    applies: (older, newer) =>
-      isAbsent(older) && older.versionsAfter.length > newer.versionsAfter.length,
-  },
-  {
-    older: 'web',
-    newer: 'web-20240115',
-    because: 'the build of that day may be older than the one without a date',
-    applies: (older, newer) => isAbsent(older) && newer.beginsPlace && hasDate(newer),
-  },
-  {
-    older: 'web-7.0U3',
-    newer: 'web-7.0.1',
-    because: 'update 3 may be newer than release 7.0.1',
-    applies: (older, newer) =>
-      older.kind === LETTERS && newer.kind === NUMBER && !hasOneMoreNumber(older, newer),
-  },
-  {
-    older: 'web-15.1R7',
-    newer: 'web-15.1X49',
-    because: 'R and X may be two lines of releases',
-    // Not 7.0b-SP1 and 7.0c-SP1, but 7.0b-SP1 and 7.0-SP2.
-    applies: (...sides) => sides.every(isBeforePart) && sides.some(isBeforeNumber),
-  },
-  {
-    older: 'web-32',
-    newer: 'web-64',
-    because: 'they may be one version for two processors',
-    applies: (older, newer) => `${older.version}` === '32' && `${newer.version}` === '64',
-  },
-  {
-    older: 'web-1.5g-2',
-    newer: 'web-2.5g-1',
-    because: '1.5g and 2.5g may be sizes',
-    applies: (older, newer) =>
-      newer.kind === NUMBER &&
-      [older, newer].some(mayBeSize) &&
-      [older, newer].every(hasNoOtherLetter),
-  },
-  {
-    older: 'web-21H2',
-    newer: 'web-1909',
-    because: '1909 may be a year and a month',
-    applies: (older, newer) => isMuchLonger(older, newer) && newer.part.length >= 4,
-  },
-  {
-    older: 'web-9.16',
-    newer: 'web-992',
-    because: '992 may be release 9.9.2',
-    applies: (older, newer) =>
-      isMuchLonger(older, newer) && !(endsPlace(older) && endsPlace(newer)),
-  },
+const GUESSES: readonly Guess[] = [
+  isBesideHash,
+  mayBeBeta,
+  mayBeBuild,
+  isDatedBesideUndated,
+  isReleaseBesideUpdate,
+  areTwoLines,
+  areProcessors,
+  areSizes,
+  isMuchLonger,
 ];
 
 /** True for 2.1-rc1, 3.0.0b2 and 11.0.0-M20. */

@@ -6,12 +6,7 @@ import { PAGES } from '../../src/cli/topics.ts';
 import { readName } from '../../src/query/name.ts';
 import { Query } from '../../src/query/query.ts';
 import { likeliestFirst, SeriesIndex } from '../../src/query/series.ts';
-import {
-  compareVersions,
-  isGuess,
-  isPreRelease,
-  ORDER_GUESSES,
-} from '../../src/query/version-order.ts';
+import { compareVersions, isGuess, isPreRelease } from '../../src/query/version-order.ts';
 import { parseWord } from '../../src/query/word.ts';
 
 describe('a word', () => {
@@ -190,7 +185,6 @@ describe('of two names of a series', () => {
     ['a-7.0b-SP1', 'a-7.0'],
     ['a-1.0.64', 'a-1.0.32'],
     ['a-6.5g', 'a-6.5f'],
-    ['a-6.7a', 'a-6.5g'],
     ['a-2.5-1.5g', 'a-2.4-1.5g'],
   ])('%s is newer than %s', (newer, older) => {
     expect(compare(newer, older)).toEqual({
@@ -213,37 +207,47 @@ describe('of two names of a series', () => {
     expect(compare(one, other)).toEqual({ order: 0, isUnclear: false });
   });
 
-  it.each(ORDER_GUESSES)('$newer is a guess beside $older: $because', ({ older, newer }) => {
-    const { order, isUnclear } = compare(older, newer);
-    expect([order < 0, isUnclear]).toEqual([true, true]);
-  });
-
   it.each([
-    ['a-12_2021', 'a-12_sp3'],
-    ['a-1.0a2', 'a-1.0b1'],
-    ['a-9-23-1', 'a-971-4'],
+    ['a-1-1234567', 'a-1-a383732'],
+    ['a-1.0b2', 'a-1.0'],
+    ['a-1.2.4', 'a-1.2-3'],
+    ['a-20240115', 'a'],
+    ['a-7.0.1', 'a-7.0U3'],
+    ['a-15.1X49', 'a-15.1R7'],
+    ['a-64', 'a-32'],
+    ['a-2.5g-1', 'a-1.5g-2'],
+    ['a-1909', 'a-21H2'],
+    ['a-992', 'a-9.16'],
+    ['a-12_sp3', 'a-12_2021'],
+    ['a-1.0b1', 'a-1.0a2'],
+    ['a-971-4', 'a-9-23-1'],
     ['a-1.0a1', 'a-1.0rc1'],
-    ['a-1.0', 'a-1.0-M1'],
+    ['a-1.0-M1', 'a-1.0'],
     ['a-10.2.3-h4', 'a-10.2.3-c12'],
     ['a-20141129', 'a-2211'],
     ['a-992', 'a-9.16.1'],
     ['a-992', 'a-9-16-1'],
-    ['a-1.2-3', 'a-1.2.4-a383732'],
-    ['a-12-2021', 'a-12sp3'],
-    ['a-1.2-v4', 'a-1.2v3'],
-    ['a-7.0-U3', 'a-7.0.0-U1'],
-    ['a-SP3', 'a-12-SP3'],
-    ['a-11-cu1', 'a-11-M20-cu1'],
+    ['a-1.2.4-a383732', 'a-1.2-3'],
+    ['a-12sp3', 'a-12-2021'],
+    ['a-1.2v3', 'a-1.2-v4'],
+    ['a-7.0.0-U1', 'a-7.0-U3'],
+    ['a-12-SP3', 'a-SP3'],
+    ['a-11-M20-cu1', 'a-11-cu1'],
     ['a-2024-01-15', 'a'],
     ['a-202401', 'a'],
     ['a-15.01.2024', 'a'],
     ['a-12-b-20240115-7', 'a-12-b'],
     ['a-8-64', 'a-8-32'],
-    ['a-7.0b-SP1', 'a-7.0-SP2'],
+    ['a-7.0-SP2', 'a-7.0b-SP1'],
     ['a-2-1.5g', 'a-2'],
     ['a-2.1', 'a-1.5g-2.2'],
-  ])('it takes a guess to say which of %s and %s is newer', (one, other) => {
-    expect([compare(one, other).isUnclear, compare(other, one).isUnclear]).toEqual([true, true]);
+    ['a-6.7a', 'a-6.5g'],
+    ['a-7.0-SP2', 'a-7.0b'],
+  ])('%s is newer than %s, but that is a guess', (newer, older) => {
+    const found = [compare(newer, older), compare(older, newer)];
+    const isUnclear = found.every((each) => each.isUnclear);
+    expect(found.map(({ order }) => Math.sign(order))).toEqual([1, -1]);
+    expect(isUnclear).toBe(true);
   });
 
   it.each([
