@@ -163,10 +163,10 @@ function readEnvelope(root: XmlElement, report: Report): Envelope | null {
   };
 }
 
-/** Reports sections without Info, which says what they are, and properties declared twice. */
+/** Reports sections without Info, and properties without a key or with one that is taken. */
 function checkSections(parent: XmlElement, report: Report): void {
   /** The keys of the properties by class and instance of their section. */
-  const keysOf = new Map<string, Set<string | null>>();
+  const keysOf = new Map<string, Set<string>>();
   for (const element of parent.children) {
     const kind = elementKind(element) ?? '';
     if (kind.endsWith('Section') && childrenOf(element, 'Info').length === 0)
@@ -178,6 +178,10 @@ function checkSections(parent: XmlElement, report: Report): void {
     keysOf.set(owner, keys);
     for (const property of childrenOf(element, 'Property')) {
       const key = attribute(property, 'key');
+      if (key === null) {
+        report('incomplete-item', property, 'Property without key');
+        continue;
+      }
       if (keys.has(key))
         report('duplicate-property', property, `property ${key} is declared twice`);
       keys.add(key);

@@ -13,7 +13,7 @@ import { SECTOR } from './vmdk-header.ts';
 
 /**
  * Opens the files of disks and those that may be packed. Reports what is wrong with disks.
- * @returns them by the file, or its first chunk, as two references may have one href
+ * @returns them by the file, or its first chunk
  */
 export async function openDisks(
   disks: readonly Disk[],

@@ -21,7 +21,8 @@ interface Device {
 }
 
 /**
- * Reports drives without a place of their own at a controller: vSphere and VirtualBox refuse them.
+ * Reports drives whose Parent is empty, unknown or no controller, and those whose place another one
+ * has: vSphere and VirtualBox refuse them. One without any Parent is placed by the platform.
  * @param choices the items of each deployment option
  */
 export function checkPlaces(choices: readonly (readonly Device[])[], report: Report): void {

@@ -34,14 +34,14 @@ export function checkParents(
   }
 }
 
-/** All disks of the descriptor; undefined for one whose file cannot be read. */
+/** All disks of the descriptor; undefined for one that is empty, or whose file cannot be read. */
 type DisksById = ReadonlyMap<string, OpenedDisk | undefined>;
 
 function parentProblem(child: OpenedDisk, byId: DisksById): string | null {
   const { disk, vmdkText } = child.image;
   if (!disk?.parent || !byId.has(disk.parent)) return 'no parentRef names a disk of this package';
   const parent = byId.get(disk.parent);
-  if (!parent) return `the file of its parent ${disk.parent} cannot be read`;
+  if (!parent) return `its parent ${disk.parent} has no file that can be read`;
   if (parent === child) return 'its parentRef names its own file';
   const wanted = identifierOf(vmdkText, 'parentCID') ?? NO_DISK;
   const actual = identifierOf(parent.image.vmdkText, 'CID') ?? wanted;

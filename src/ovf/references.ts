@@ -90,22 +90,24 @@ async function findChunks(
   taken: ReadonlySet<string>,
 ): Promise<PackageFile[]> {
   const chunks: PackageFile[] = [];
+  const count = size === null ? Infinity : Math.max(1, Math.ceil(size / chunkSize));
   const nameOf = (index: number) => `${href}.${String(index).padStart(9, '0')}`;
-  for (let index = 0, start = 0; ; index += 1, start += chunkSize) {
-    if (size !== null && index > 0 && start >= size) return chunks;
+  for (let index = 0; index < count; index += 1) {
     const chunk = await findFile(nameOf(index), source);
     if (chunk === null) {
       const mayEndHere =
         size === null && index > 0 && (await findFile(nameOf(index + 1), source)) === null;
       const message = `missing or unreadable chunk of ${href}`;
       if (!mayEndHere) source.findings.add('missing-file', nameOf(index), message);
-      return chunks;
+      break;
     }
-    checkSize(chunk, Math.min(chunkSize, size === null ? chunk.size : size - start), source);
+    const rest = size === null ? chunk.size : size - index * chunkSize;
+    checkSize(chunk, Math.min(chunkSize, rest), source);
     chunks.push(chunk);
     const isLast = size === null && chunk.size < chunkSize;
-    if (isLast || taken.has(placeOf(chunk))) return chunks;
+    if (isLast || taken.has(placeOf(chunk))) break;
   }
+  return chunks;
 }
 
 async function findFile(href: string, { find }: PackageSource): Promise<PackageFile | null> {

@@ -154,6 +154,10 @@ describe('a descriptor', () => {
       ['duplicate-property: property k is declared twice'],
       product(property) + product(property) + hardware(''),
     ],
+    [
+      Array(2).fill('incomplete-item: Property without key'),
+      product('<Property/>'.repeat(2)) + hardware(''),
+    ],
     [['disk-without-format: disk d: no format'], inDisks(disk('d', ''))],
     [['shared-file: disk e: disk d has the same file'], inDisks(disk('d') + disk('e'))],
     // Other programs use a namespace of their own for the settings.

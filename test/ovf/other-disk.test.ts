@@ -110,7 +110,7 @@ describe('a disk', () => {
     ['with another parent', /the CID of its parent b is 5e6f7082$/, delta, other, REF],
     [
       'with a parent that is missing',
-      /; the file of its parent b cannot be read$/,
+      /; its parent b has no file that can be read$/,
       delta,
       null,
       REF,
