@@ -48,6 +48,9 @@ export interface Requested {
   readonly isStored: boolean;
 }
 
+/** Milliseconds by which the two copies of a limit, in Redis and in a file, may end apart. */
+const SAME_LIMIT = 1_000;
+
 /** Milliseconds between two looks at the store while the run waits. */
 const LOOK_INTERVAL = 5_000;
 
@@ -55,6 +58,8 @@ export class TokenRequests {
   readonly #options: RequestsOptions;
   /** The last request that was sent, until its token is stored. */
   #sent: Promise<Requested> | undefined;
+  /** Limits that end before this are over, whatever the clock says: the run has waited for them. */
+  #overUntil = 0;
 
   constructor(options: RequestsOptions) {
     this.#options = options;
@@ -66,7 +71,7 @@ export class TokenRequests {
    *     the shared store fails before       with the files
    *     the request is sent
    *     no request is left                  after the end of the limit, if the patience is enough
-   *                                         for all such waits; from then on only the service counts
+   *                                         for all such waits
    *
    * @throws ImgctlError also that of another process whose request with this password was refused;
    * MutexLostError before the request is sent
@@ -77,16 +82,16 @@ export class TokenRequests {
   ): Promise<Found | Requested> {
     const { stores, io, patience = 0 } = this.#options;
     const latestEnd = io.elapsed() + patience;
-    let { ignoreLimit } = order;
     for (;;) {
       try {
-        return await this.#requestOnce({ ...order, ignoreLimit }, find, stores.current);
+        return await this.#requestOnce(order, find, stores.current);
       } catch (error) {
         if (error instanceof SharedStoreError) stores.giveUp(error);
         else if (isWorthWaiting(error, latestEnd - io.elapsed())) {
+          const end = io.now() + error.wait;
           const found = await this.#waitForEnd(error.wait, find);
           if (found !== undefined) return found;
-          ignoreLimit = true;
+          this.#overUntil = end + SAME_LIMIT;
         } else throw error;
       }
     }
@@ -176,9 +181,10 @@ export class TokenRequests {
   /**
    * Sends a token request, and remembers how many are left:
    *
-   *     no limit is known         it is sent
-   *     requests are left         it is sent, and counted before
-   *     none is left              it is not sent, unless `ignoreLimit` says so
+   *     no limit is known, or the run has      it is sent
+   *     waited for the end of the limit
+   *     requests are left                      it is sent, and counted before
+   *     none is left                           it is not sent, unless `ignoreLimit` says so
    *
    * @throws LimitReached
    */
@@ -189,7 +195,8 @@ export class TokenRequests {
   ): Promise<IssuedToken> {
     const { io, client } = this.#options;
     const now = io.now();
-    const limit = await store.readLimit();
+    const known = await store.readLimit();
+    const limit = known && known.resetsAt >= this.#overUntil ? known : undefined;
     if (limit?.remaining === 0 && !ignoreLimit) throw limitReached(limit, now);
     // Counted before it is sent: a process killed now has used one as well.
     if (limit) await store.writeLimit({ ...limit, remaining: Math.max(0, limit.remaining - 1) });

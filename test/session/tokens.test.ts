@@ -392,11 +392,23 @@ describe('a token store', () => {
     expect(requests()).toBe(0);
   });
 
-  it('is sent after a wait whatever the store says of the limit then', async () => {
-    const readLimit = (now: number) => ({ remaining: 0, receivedAt: now, resetsAt: now + 60_000 });
+  it('is sent after a wait though another copy of the limit ends a little later', async () => {
+    const readLimit = (now: number) => {
+      const resetsAt = [60_000, 60_400].find((end) => now < end);
+      return resetsAt === undefined ? undefined : { remaining: 0, receivedAt: 0, resetsAt };
+    };
     const { tokens, io, requests } = tokensOf({}, 100_000, readLimit);
     expect(await tokens.current()).toBe('T1');
     expect([requests(), io.elapsed()]).toEqual([1, 60_000]);
+  });
+
+  it('with one limit after another is waited for as long as the patience in all', async () => {
+    const readLimit = (now: number) => {
+      return { remaining: 0, receivedAt: now, resetsAt: now + 60_000 };
+    };
+    const { tokens, io } = tokensOf({}, 100_000, readLimit);
+    await expect(tokens.current()).rejects.toThrow('token request limit reached');
+    expect(io.elapsed()).toBe(60_000);
   });
 
   it('is sent after the whole wait though the limit ended while the mutex was released', async () => {
