@@ -66,9 +66,9 @@ export async function showResult(context: Context, result: Result): Promise<numb
     await list.end(end.meta);
   };
   try {
-    const failed = await failureOf(print());
-    if (failed) {
-      const { error } = failed;
+    try {
+      await print();
+    } catch (error) {
       const isMinor = hasCode(error, 'not-found') || error instanceof BrokenPipeError;
       if (!isMinor) throw withDone(error, end.done);
       if (end.error === undefined) throw error;
@@ -79,13 +79,6 @@ export async function showResult(context: Context, result: Result): Promise<numb
   }
   if (end.error !== undefined) throw end.error;
   return end.exitCode ?? 0;
-}
-
-function failureOf(writing: Promise<void>): Promise<{ readonly error: unknown } | undefined> {
-  return writing.then(
-    () => undefined,
-    (error: unknown) => ({ error }),
-  );
 }
 
 /** Adds what was done to the error of a failed write. */
@@ -105,8 +98,13 @@ async function writeRows(
   }
   let step = await rows.next();
   while (!step.done) {
-    const failed = await failureOf(write(step.value));
-    step = failed ? await rows.throw(failed.error) : await rows.next();
+    try {
+      await write(step.value);
+    } catch (error) {
+      step = await rows.throw(error);
+      continue;
+    }
+    step = await rows.next();
   }
   return step.value;
 }
