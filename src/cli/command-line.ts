@@ -123,15 +123,15 @@ async function answer(
  * Returns the names of the page of help:
  *
  *     images list -h, help images list  images list
- *     images -h, images help            images
+ *     images -h, images help            images; also help images help
  *     images lst -h                     images lst: help has an error for what is no command
  *     images --bogus lst -h             images: lst may be a secret, the value of --bogus
  *     help, -h                          none: the page of imgctl
  *     help -h, help help                help
  */
 function pageNames({ path, args, command, words, unknown }: TypedLine): readonly string[] {
-  const names = command.subcommands && !unknown ? [...path, ...args] : path;
-  if (names[0] !== 'help') return names.filter((name) => name !== 'help');
+  const names = command.subcommands ? [...path, ...(unknown?.args ?? args)] : path;
   const isOfHelp = names.length === 1 && words.some(({ option }) => option === HELP_OPTION);
-  return isOfHelp ? names : names.slice(1);
+  const page = names[0] === 'help' && !isOfHelp ? names.slice(1) : names;
+  return page.filter((name, index) => index === 0 || name !== 'help');
 }

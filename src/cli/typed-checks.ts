@@ -5,16 +5,23 @@ import path from 'node:path';
 import { ImgctlError } from '../errors.ts';
 import { FIELDS } from '../query/fields.ts';
 import { shellQuote } from '../words.ts';
-import { findOption, longFlag, type OptionDeclaration, takesSearchWords } from './command-types.ts';
+import {
+  type CommandDeclaration,
+  findOption,
+  longFlag,
+  type OptionDeclaration,
+  takesSearchWords,
+} from './command-types.ts';
 import type { TypedLine, TypedWord } from './typed.ts';
 
-/** Returns the error of the first such word, unless it may be a file, and there is one. */
+/** Returns the error of the first such word. */
 export function findMisreading(line: TypedLine, cwd: string): ImgctlError | undefined {
   for (const [index, word] of line.words.entries()) {
     const error =
-      typesetError(word, line) ?? dashError(word, line) ?? fieldsError(word, line, index);
-    if (error && !(mayBeArgument(word) && fs.existsSync(path.resolve(cwd, word.text))))
-      return error;
+      typesetError(word, line, cwd) ??
+      dashError(word, line) ??
+      fieldsError(word, line.words[index - 1], line.command);
+    if (error) return error;
   }
   return undefined;
 }
@@ -24,13 +31,20 @@ function mayBeArgument({ kind }: TypedWord): boolean {
   return kind === 'argument' || kind === 'unknown';
 }
 
-/** `images list –n 5`, `images list -f “web”`: programs for texts replace hyphens and quotes. */
-function typesetError(word: TypedWord, { options }: TypedLine): ImgctlError | undefined {
+/**
+ * `images list –n 5`, `images list -f “web”`: programs for texts replace hyphens and quotes. An
+ * argument may be the name of a file.
+ */
+function typesetError(
+  word: TypedWord,
+  { options }: TypedLine,
+  cwd: string,
+): ImgctlError | undefined {
   const { kind, text, option } = word;
   const isFilter = kind === 'value' && option && longFlag(option) === '--filter';
-  return isFilter || mayBeArgument(word)
-    ? (typesetDash(text, options) ?? typesetQuote(text))
-    : undefined;
+  if (!isFilter && !mayBeArgument(word)) return undefined;
+  const error = typesetDash(text, options) ?? typesetQuote(text);
+  return error && (isFilter || !fs.existsSync(path.resolve(cwd, text))) ? error : undefined;
 }
 
 const DASHES = '\u2010-\u2015\u2212';
@@ -84,20 +98,20 @@ function dashError(word: TypedWord, { command }: TypedLine): ImgctlError | undef
   return new ImgctlError('usage', `a word must not begin with a dash (got ${text})`, { facts });
 }
 
-/** `images list --json id,name`: fields behind --json, as gh takes them, would be arguments. */
+/**
+ * `images list --json id,name`: gh takes fields behind --json; here they would be arguments. Also a
+ * single one, as nobody can tell whether `--json public` is a word.
+ */
 function fieldsError(
   { kind, text }: TypedWord,
-  { command, words }: TypedLine,
-  index: number,
+  before: TypedWord | undefined,
+  { fields, options = [] }: CommandDeclaration,
 ): ImgctlError | undefined {
-  const before = words[index - 1];
-  const isBehindJson = before?.kind === 'option' && before.option?.flags === '--json';
-  if (kind !== 'argument' || !isBehindJson) return undefined;
-  const { run, fields, options = [] } = command;
-  // Behind imgctl or a group, those of an image.
-  const names: readonly string[] = fields?.map(({ name }) => name) ?? (run ? [] : FIELDS);
+  if (kind !== 'argument' || before?.text !== '--json') return undefined;
+  const names: readonly string[] = fields?.map(({ name }) => name) ?? FIELDS;
   if (!text.split(',').some((each) => names.includes(each.toLowerCase()))) return undefined;
-  const hasColumns = options.some((option) => longFlag(option) === '--columns');
-  const facts = hasColumns ? `choose fields with: -c ${text}` : 'choose fields with: --json | jq';
+  const facts = findOption(options, '-c')
+    ? `choose fields with: -c ${text}`
+    : 'choose fields with: --json | jq';
   return new ImgctlError('usage', '--json takes no value', { facts });
 }

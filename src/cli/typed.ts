@@ -16,26 +16,26 @@ export interface TypedWord {
   readonly text: string;
   /** The option that the word names, or whose value it is; undefined for an unknown one. */
   readonly option?: OptionDeclaration | undefined;
-  /**
-   * True if a hint may repeat the word. It has only characters of names, paths and numbers, unlike
-   * `alice:pw` and `https://alice:pw@host`, and is not behind a name such as `password`.
-   */
-  readonly mayShow: boolean;
 }
 
-/** `web.ova`, `../web.ova`, `22.04`, `/v2/image` */
-const PLAIN = /^(?:\.{1,2}\/)?[\p{L}\p{N}/][\p{L}\p{N}._,/ -]{0,59}$/u;
-/** `password`, `--token`, `store-key` */
-const NAME_OF_SECRET = /(?:^|-)(?:pass(?:word|phrase|wd)?|pwd|token|secret|auth|(?:api)?key)$/i;
+/**
+ *     --bogus, -x        unknown
+ *     -limit, -limit=5   one-dash: it means --limit, and not -l with the value imit
+ *     '--limit 5'        one-word
+ *     --mine=1, -q=true  needless-value
+ */
+type WhyUnknown = 'unknown' | 'one-dash' | 'one-word' | 'needless-value';
 
-/** The first option that its command does not have, or with a value that it does not take. */
+/** The first option that its command does not have, or not as it was typed. */
 export interface UnknownOption {
-  /** Its index in the words. */
-  readonly index: number;
+  readonly why: WhyUnknown;
+  /** Without what may be a secret: `-p` of `-phunter2`, `--limit` of `--limit=5`. */
+  readonly flag: string;
   /** What was known of the line before it. */
   readonly command: CommandDeclaration;
   readonly path: readonly string[];
   readonly options: readonly OptionDeclaration[];
+  readonly args: readonly string[];
 }
 
 /**
@@ -105,26 +105,24 @@ class LineReader {
   #readLong(word: string): void {
     const [flag, value] = splitLongOption(word);
     const option = findOption(this.options, flag);
-    const isForbidden = value !== undefined && !option?.value;
-    if (!option || isForbidden) this.#addUnknown(flag, value);
-    else this.#addOption(option, flag, value);
+    const [start = flag] = flag.split(/\s/, 1);
+    if (option && (option.value || value === undefined)) this.#addOption(option, flag, value);
+    else {
+      const isOneWord = !option && findOption(this.options, start)?.value;
+      this.#addUnknown(option ? 'needless-value' : isOneWord ? 'one-word' : 'unknown', start, flag);
+      if (value !== undefined) this.#add('value', value);
+    }
   }
 
-  /**
-   * Reads one or several options with one dash.
-   *
-   *     -limit   unknown: it means --limit, and not -l with the value imit
-   *     -q=true  unknown: -q takes no value
-   *     -n, -n5  the option -n, and its value 5
-   *     -qn5     the option -q, then -n5
-   */
+  /** Reads one or several options with one dash: `-n`, `-n5`, or `-qn5`, which is -q and -n5. */
   #readCluster(word: string): void {
     const flag = word.slice(0, 2);
     const more = word.slice(2);
     const option = findOption(this.options, flag);
-    const isLong = findOption(this.options, `-${word.replace(/=.*/s, '')}`) !== undefined;
-    const isForbidden = more.startsWith('=') && !option?.value;
-    if (!option || isLong || isForbidden) this.#addUnknown(word);
+    const [name = word] = word.split('=', 1);
+    if (findOption(this.options, `-${name}`)) this.#addUnknown('one-dash', name, word);
+    else if (!option) this.#addUnknown('unknown', flag.trim(), word);
+    else if (more.startsWith('=') && !option.value) this.#addUnknown('needless-value', flag, word);
     else if (option.value) this.#addOption(option, flag, more || undefined);
     else {
       this.#addOption(option, flag);
@@ -149,16 +147,16 @@ class LineReader {
     else if (option.value) this.pending = option;
   }
 
-  #addUnknown(flag: string, value?: string): void {
-    const { words, command, options } = this;
-    this.unknown ??= { index: words.length, command, options, path: [...this.path] };
-    this.#add('unknown', flag);
-    if (value !== undefined) this.#add('value', value);
+  #addUnknown(why: WhyUnknown, flag: string, word: string): void {
+    if (!this.unknown) {
+      const { command, options, path, args } = this;
+      this.unknown = { why, flag, command, options, path: [...path], args: [...args] };
+    }
+    this.#add('unknown', word);
   }
 
   #add(kind: TypedWord['kind'], text: string, option?: OptionDeclaration): void {
-    const mayShow = PLAIN.test(text) && !NAME_OF_SECRET.test(this.words.at(-1)?.text ?? '');
-    this.words.push({ kind, text, option, mayShow });
+    this.words.push({ kind, text, option });
   }
 }
 

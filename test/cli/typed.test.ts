@@ -128,6 +128,15 @@ it.each([
   expect(stderr).not.toContain('typeset');
 });
 
+it('fields behind --json, and words with a dash, are refused also if a file has that name', async () => {
+  const { imgctl, directory } = localUser();
+  for (const word of ['public', '-9']) writeFileSync(path.join(directory, word), '');
+  expect(await imgctl('images list --json public')).toEqual(
+    failed(2, '"--json takes no value","hint":"choose fields with: -c public"'),
+  );
+  expect(await imgctl('images list ubuntu -9')).toEqual(failed(2, 'got -9)'));
+});
+
 it('--json before a command that is named as one of its fields is no list of fields', async () => {
   const { imgctl } = localUser();
   const result = await imgctl('--json version');

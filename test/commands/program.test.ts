@@ -66,7 +66,7 @@ describe('a usage error', () => {
     ['images list -q=true', "option '-q' takes no value"],
     [['images', 'list', '--limit 5'], "option '--limit' and its value are one word"],
     ['images list -x', '.*\nhint: see: imgctl images list --help'],
-    ['--limit 3 images list', '.*\nhint: use: imgctl images list --limit 3\n'],
+    ['--limit 3 images list', '.*\nhint: use: imgctl images list --limit N\n'],
     ['profile use', 'missing required argument .*\nhint: use: imgctl profile use .*<profile>'],
     ['syncstatus', "unknown command 'syncstatus'\nhint: did you mean imgctl sync-status\\?"],
     ['images list --limit', "option '--limit' needs a value\nhint: see: imgctl images list --help"],

@@ -3,7 +3,6 @@
 import { parseChoice } from '../../choices.ts';
 import { type CommandDeclaration, terms } from '../../cli/command-types.ts';
 import { argument, command, GET_OPTION, option } from '../../cli/declare.ts';
-import { guess } from '../../cli/guesses.ts';
 import { oneValue, type Result } from '../../cli/result.ts';
 import { suggestRows, suggestValue } from '../../cli/suggestions.ts';
 import { readCertificates, requireBaseUrl, requireRedisAddress } from '../../config/addresses.ts';
@@ -212,8 +211,5 @@ function requireKey(text: string): SettingKey {
   const command = imgctl('config', 'list', '--all');
   // A value after it may be a secret.
   const key = text.replace(/=.*/s, '=…');
-  const meant = guess(['setting'], [{ text: key, mayShow: false }]);
-  if (meant === undefined)
-    return parseChoice(key, { noun: 'setting', valid: SETTING_KEYS, command });
-  throw new ImgctlError('usage', `unknown setting '${key}'`, { facts: meant });
+  return parseChoice(key, { noun: 'setting', valid: SETTING_KEYS, command });
 }

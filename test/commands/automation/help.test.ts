@@ -59,6 +59,8 @@ describe('imgctl help', () => {
       'images list -hq',
       'images list -n x --bogus -h',
       'help images list -n 5',
+      'help images list --bogus hunter2',
+      'help images list help',
     ];
     for (const line of lines) {
       expect(await run(line)).toEqual(help);
@@ -126,7 +128,11 @@ describe('imgctl', () => {
     expect(alone).toMatchObject({ stderr: '', exitCode: 0 });
     for (const line of ['--help', 'help']) expect(await run(line)).toEqual(alone);
     expect(alone.stdout).toMatch(/^Usage: imgctl <command> \[options\]\n/);
-    for (const group of GROUPS) expect(await show(group)).toBe(await show(`${group} --help`));
+    for (const group of GROUPS) {
+      for (const line of [group, `help ${group} help`]) {
+        expect(await show(line)).toBe(await show(`${group} --help`));
+      }
+    }
   });
 
   it('shows every command in one line below its group, on a screen of 80x45', async () => {
