@@ -108,7 +108,7 @@ export const LONG = [
   ['src/session/redis-account.ts', 'has sealed.\n    await this.readToken();', 'has sealed.', 'test/session/shared-store.test.ts'],
   ['src/session/tokens.ts', 'this.#inUse ??= stored;', 'this.#inUse = stored;', 'test/session/tokens.test.ts'],
   ['src/cli/result.ts', 'if (end.error === undefined) throw error;', 'throw error;', 'test/cli/result.test.ts'],
-  ['src/cli/result.ts', 'await rows.throw(failed.error)', 'await rows.next()', 'test/cli/result.test.ts'],
+  ['src/cli/result.ts', 'await rows.throw(error)', 'await rows.next()', 'test/cli/result.test.ts'],
   ['src/mcp/server.ts', ' && rows.length > 0', '', 'test/commands/automation/mcp.test.ts'],
   ['src/ovf/disks.ts', 'files.length === 1 ? packedOf(image, grains) : null', 'packedOf(image, grains)', 'test/ovf/unpack.test.ts'],
   ['src/ovf/grains.ts', "needsFooter && last !== 'end'", 'false', 'test/ovf/unpack.test.ts'],
