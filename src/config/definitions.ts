@@ -22,6 +22,8 @@ export interface SettingDefinition {
   readonly summary: string;
   readonly fallback?: string;
   readonly value: Value;
+  /** True if it means nothing to another service, as the account does, or would be unsafe there. */
+  readonly isOfService?: boolean;
 }
 
 /** A text of this form. @param advice for any other */
@@ -58,12 +60,18 @@ export const SETTING_GROUPS = {
     username: {
       summary: 'user name to log in with',
       value: { parse: userName },
+      isOfService: true,
     },
     'password-command': {
       summary: 'command that prints the password',
       value: COMMAND,
+      isOfService: true,
     },
-    'password-file': { summary: 'file whose first line is the password', value: FILE },
+    'password-file': {
+      summary: 'file whose first line is the password',
+      value: FILE,
+      isOfService: true,
+    },
     'credential-helper': {
       summary: 'Docker credential helper for the password',
       value: {
@@ -71,6 +79,7 @@ export const SETTING_GROUPS = {
         mayBePath: true,
         suggested: ['osxkeychain', 'pass', 'secretservice', 'wincred'],
       },
+      isOfService: true,
     },
     timeout: {
       summary: 'time limit of each request',
@@ -91,11 +100,13 @@ export const SETTING_GROUPS = {
       summary: 'how the token is sent',
       fallback: 'bearer',
       value: choice('scheme', ['bearer', 'basic']),
+      isOfService: true,
     },
     'allow-http': {
       summary: 'plain http to other hosts',
       fallback: 'false',
       value: { ...BOOLEAN, parse: (text, name) => BOOLEAN.parse(text, name) === 'true' },
+      isOfService: true,
     },
     'ca-file': { summary: 'additional trusted certificates (PEM)', value: FILE },
   },
@@ -116,34 +127,48 @@ export const SETTING_GROUPS = {
     'upload-url': {
       summary: 'storage that push uploads to',
       value: { parse: parseUploadUrl, mayBePath: true },
+      isOfService: true,
     },
     'upload-username': {
       summary: 'user name for a WebDAV storage',
       value: { parse: userName },
+      isOfService: true,
     },
     'upload-password-command': {
       summary: 'command that prints the WebDAV password',
       value: COMMAND,
+      isOfService: true,
     },
     'upload-access-key': {
       summary: 'access key id for an S3 storage',
       value: { parse: plainText },
+      isOfService: true,
     },
-    'upload-secret-command': { summary: 'command that prints the S3 secret key', value: COMMAND },
+    'upload-secret-command': {
+      summary: 'command that prints the S3 secret key',
+      value: COMMAND,
+      isOfService: true,
+    },
     'upload-session-token-command': {
       summary: 'command that prints the S3 session token',
       value: COMMAND,
+      isOfService: true,
     },
     'upload-region': {
       summary: 'region of an S3 storage',
       fallback: 'us-east-1',
       value: formed(/^[\w-]{1,64}$/, 'use a region such as us-east-1'),
+      isOfService: true,
     },
     'limit-rate': {
       summary: 'maximum bytes per second, such as 10M',
       value: byteRate(),
     },
-    'upload-ca-file': { summary: 'trusted certificates for the storage (PEM)', value: FILE },
+    'upload-ca-file': {
+      summary: 'trusted certificates for the storage (PEM)',
+      value: FILE,
+      isOfService: true,
+    },
   },
   fleet: {
     'token-store': {
@@ -191,9 +216,10 @@ export function variableOf(key: SettingKey): string {
   return `IMGCTL_${key.replaceAll(/[-.]/g, '_').toUpperCase()}`;
 }
 
-/** True for the account and the upload storage, which mean nothing to another service. */
+/** True for the account, the upload storage, and how the token is sent. */
 export function isOfService(key: SettingKey): boolean {
-  return /^(?:username|password-|credential-|upload-)/.test(key);
+  const { isOfService = false }: SettingDefinition = SETTINGS[key];
+  return isOfService;
 }
 
 export function isSettingKey(text: string): text is SettingKey {

@@ -84,7 +84,7 @@ export class Settings {
   readonly given: GivenSettings;
   /**
    * The base URL of the profile, if an option or a variable replaces it by that of another service.
-   * Then the account and the upload storage of the profile are not used.
+   * Then what the profile has of its service is not used: see `isOfService`.
    */
   readonly replacedUrl: string | undefined;
   /** The profile of the service of this run; if it has none, a name for a new one. */

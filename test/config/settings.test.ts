@@ -250,7 +250,7 @@ unixOnlySuite('owners and modes are Unix')('settings in a home', () => {
 });
 
 it('a profile of another service keeps only what is of no service', () => {
-  const own = { 'base-url': 'https://a.example', 'upload-url': 'file:///a' };
+  const own = { 'base-url': 'https://a.example', 'upload-url': 'file:///a', 'allow-http': 'true' };
   const stored = { ...own, timeout: '5s', [STORED_PASSWORD]: 'keychain' };
   const config = {
     profile: undefined,
@@ -259,8 +259,11 @@ it('a profile of another service keeps only what is of no service', () => {
   };
   const at = (baseUrl: string) => {
     const settings = settle(config, { IMGCTL_BASE_URL: baseUrl });
-    return [settings.find('timeout').text, settings.find('upload-url').text, settings.storedAt];
+    const texts = (['timeout', 'upload-url', 'allow-http'] as const).map(
+      (key) => settings.find(key).text,
+    );
+    return [...texts, settings.storedAt];
   };
-  expect(at('https://a.example')).toEqual(['5s', 'file:///a', 'keychain']);
-  expect(at('https://b.example')).toEqual(['5s', undefined, undefined]);
+  expect(at('https://a.example')).toEqual(['5s', 'file:///a', 'true', 'keychain']);
+  expect(at('https://b.example')).toEqual(['5s', undefined, 'false', undefined]);
 });

@@ -119,11 +119,11 @@ describe('a service that is not that of the profile', () => {
         2,
       ],
       [`config get upload-url --base-url ${other}`, '', /upload-url is not set/, 5],
-      // This setting is of no service: it counts in the profile of the run.
+      // Consent for one service is none for another.
       [
         'images list --base-url http://192.0.2.1',
         '',
-        /or allow plain http: imgctl config set allow-http true\n$/,
+        /or allow plain http: IMGCTL_ALLOW_HTTP=true\n$/,
         2,
       ],
       [`IMGCTL_PASSWORD=demo ${login.slice(7)} -u demo`, '', /logged in to /],
