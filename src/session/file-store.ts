@@ -136,7 +136,7 @@ export class FileStore implements TokenStore {
     return { mutex };
   }
 
-  /** Also tightens the modes of the file and its folder. */
+  /** Also tightens the modes of the file and its folder: whatever writes has read before. */
   #readRecord(file: string | undefined): JsonObject | undefined {
     if (file === undefined) return undefined;
     this.#tighten(path.dirname(file));
@@ -175,7 +175,6 @@ export class FileStore implements TokenStore {
   /** @throws the error of the file system; MutexLostError */
   async #replace(file: string | undefined, value: JsonObject, assertHeld?: AssertHeld) {
     if (file === undefined) throw new Error('no home directory');
-    this.#tighten(path.dirname(file));
     await writeJsonFile(file, value, { keepsOwner: this.#trustsOthers, assertHeld });
   }
 

@@ -4,7 +4,6 @@ import { isToken } from '../api/token-request.ts';
 import type { Settings } from '../config/settings.ts';
 import type { RedisAddress } from '../config/storage-urls.ts';
 import { asImgctlError, attempt } from '../errors.ts';
-import { advice } from '../facts.ts';
 import type { Io } from '../io.ts';
 import { isObject } from '../json.ts';
 import { findSecret } from '../secrets/secrets.ts';
@@ -17,33 +16,52 @@ import { SharedStoreError } from './token-store.ts';
 
 /** Milliseconds until the mutex of a machine that died is free. */
 const MUTEX_TIME = 30_000;
-/** Milliseconds in which all that wait for the mutex have surely seen a refusal. */
-const REFUSAL_TIME = 180_000;
+/** Milliseconds in which all that wait for the mutex, or hold it, have seen a refusal or a logout. */
+const NOTICE_TIME = 180_000;
 
 /** Never aborts: for a command that has to be sent after an interrupt too. */
 const NEVER = new AbortController().signal;
 
 /**
- * The mutex is the key `lock`: KEYS[1], with its owner, ARGV[1]. All commands are scripts of get
- * and set: a user who lacks one of them, or may not run scripts, cannot take the mutex and keep it.
+ * The mutex is the key `lock`, KEYS[1], whose value is the owner, ARGV[1]:
+ *
+ *     value                    others take it    the owner goes on    and stores its token
+ *     the owner                no                yes                  yes
+ *     another owner            no                no                   no
+ *     empty: a logout          yes               no                   no
+ *     no lock: Redis was       yes               yes                  unless there is a token, which
+ *     restarted, or the                                               another may have stored
+ *     machine was asleep
+ *
+ * TAKE also takes one without a time limit, which imgctl never sets. It deletes first: a user who
+ * may not do that could not release the mutex.
  */
-const TAKE = `if redis.call('get', KEYS[1]) then return 0 end
+const TAKE = `local left = redis.call('pttl', KEYS[1])
+local isHeld = left > 0 and left <= tonumber(ARGV[2])
+if isHeld and redis.call('get', KEYS[1]) ~= '' then return 0 end
+redis.call('del', KEYS[1])
 redis.call('set', KEYS[1], ARGV[1], 'px', ARGV[2])
 return 1`;
-const RENEW = `if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end
+const RENEW = `local owner = redis.call('get', KEYS[1])
+if not owner then return 1 end
+if owner ~= ARGV[1] then return 0 end
 redis.call('set', KEYS[1], ARGV[1], 'px', ARGV[2])
 return 1`;
-/** Stores a token for the owner of the mutex. */
-const STORE = `if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end
+const STORE = `local owner = redis.call('get', KEYS[1])
+if owner ~= ARGV[1] and (owner or redis.call('get', KEYS[2])) then return 0 end
 redis.call('set', KEYS[2], ARGV[2], 'px', ARGV[3])
 return 1`;
-const RELEASE = `if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('set', KEYS[1], '', 'px', 1) end
-return 1`;
+const RELEASE = `if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end
+return redis.call('del', KEYS[1])`;
+/** Deletes token and refusal. A full store cannot empty the lock, but takes no token either. */
+const FORGET = `redis.pcall('set', KEYS[1], '', 'px', ARGV[1])
+redis.call('del', KEYS[2])
+return redis.call('del', KEYS[3])`;
 
 /** A token and the milliseconds from its receipt to its end: `abc.def 86400000`. */
 const TOKEN_VALUE = /^(\S+) (\d{1,15})$/;
 
-type Entry = 'lock' | 'token' | 'limit' | 'refused' | 'check';
+type Entry = 'lock' | 'token' | 'limit' | 'refused' | 'test';
 
 interface RedisAccountOptions {
   readonly address: RedisAddress;
@@ -63,8 +81,6 @@ export class RedisAccount {
   readonly #options: RedisAccountOptions;
   readonly #digest: string;
   readonly #redis: Redis;
-  /** How many connections were lost before the mutex was taken. */
-  #lossesBefore = 0;
 
   constructor(options: RedisAccountOptions) {
     const { address, ca, io, settings } = options;
@@ -91,7 +107,7 @@ export class RedisAccount {
     return { token, receivedAt: Math.max(0, expiresAt - Number(lifetime)), expiresAt };
   }
 
-  /** Returns false, and stores nothing, if another process has taken the mutex. */
+  /** Returns false, and stores nothing, if this owner has lost the mutex. */
   async writeToken(written: CachedToken, owner: string): Promise<boolean> {
     const { token, receivedAt, expiresAt } = written;
     const { io, sealingKey } = this.#options;
@@ -102,14 +118,13 @@ export class RedisAccount {
     const value = sealingKey ? seal(text, key, sealingKey) : text;
     const left = wholeMilliseconds(expiresAt - io.now());
     const keys = [this.#key('lock'), key];
-    return this.#runAsOwner(STORE, keys, [owner, value, left]);
+    return (await this.#redis.run(STORE, keys, [owner, value, left])) === 1;
   }
 
   /** Deletes the token and the last refusal. @returns true if there was a token */
   async forgetToken(): Promise<boolean> {
-    // A process that finds its mutex gone stores no token.
-    await this.#redis.send(['DEL', this.#key('lock'), this.#key('refused')]);
-    return (await this.#redis.send(['DEL', this.#key('token')])) === 1;
+    const keys = [this.#key('lock'), this.#key('refused'), this.#key('token')];
+    return (await this.#redis.run(FORGET, keys, [`${NOTICE_TIME}`])) === 1;
   }
 
   async readLimit(): Promise<RememberedLimit | undefined> {
@@ -137,24 +152,17 @@ export class RedisAccount {
   }
 
   async writeRefusal(refusal: Refusal): Promise<void> {
-    await this.#set('refused', JSON.stringify(refusal), REFUSAL_TIME);
+    await this.#set('refused', JSON.stringify(refusal), NOTICE_TIME);
   }
 
-  /**
-   * Returns false if another owner has the mutex.
-   * @throws SharedStoreError also if it may have the mutex for ever
-   */
-  async takeMutex(owner: string): Promise<boolean> {
-    this.#lossesBefore = this.#redis.losses;
-    const keys = [this.#key('lock')];
-    if ((await this.#redis.run(TAKE, keys, [owner, `${MUTEX_TIME}`])) === 1) return true;
-    await this.#checkMutex();
-    return false;
+  /** Returns false if another owner has the mutex. */
+  takeMutex(owner: string): Promise<boolean> {
+    return this.#setMutex(TAKE, owner);
   }
 
-  /** Returns false if another process has taken the mutex. */
+  /** Returns false if this owner has lost the mutex. */
   renewMutex(owner: string): Promise<boolean> {
-    return this.#runAsOwner(RENEW, [this.#key('lock')], [owner, `${MUTEX_TIME}`]);
+    return this.#setMutex(RENEW, owner);
   }
 
   /**
@@ -169,47 +177,24 @@ export class RedisAccount {
    * Runs each command of a token request and of a logout. Each comes before the script that needs
    * it, so that the error names what the user may not run.
    */
-  async rehearse(): Promise<void> {
-    const check = this.#key('check');
-    const owner = 'imgctl check';
+  async testWrite(): Promise<void> {
     await this.readToken();
-    await this.#set('check', owner, 1_000);
-    await this.#redis.run(RELEASE, [check], [owner]);
-    await this.#checkMutex();
-    await this.#redis.send(['DEL', check]);
+    await this.#set('test', '', 1_000);
+    await this.#redis.send(['DEL', this.#key('test')]);
+    await this.#redis.run(RELEASE, [this.#key('test')], ['']);
   }
 
   close(): Promise<void> {
     return this.#redis.close();
   }
 
-  /** The braces put all keys of an account on one node of a cluster. */
+  /** Behind a proxy of a cluster, the braces keep all keys of an account on one node. */
   #key(entry: Entry): string {
     return `imgctl:{${this.#digest}}:${entry}`;
   }
 
-  /**
-   * Runs a script of the owner of the mutex; returns false if another process has taken the mutex.
-   * @throws SharedStoreError also if it was lost with the connection, as when Redis restarts
-   */
-  async #runAsOwner(
-    script: typeof RENEW | typeof STORE,
-    keys: readonly string[],
-    values: readonly string[],
-  ): Promise<boolean> {
-    if ((await this.#redis.run(script, keys, values)) === 1) return true;
-    if (this.#redis.losses === this.#lossesBefore) return false;
-    throw new SharedStoreError('it closed the connection, and its lock is gone');
-  }
-
-  /** @throws SharedStoreError: one that imgctl did not set may stay for ever */
-  async #checkMutex(): Promise<void> {
-    const lock = this.#key('lock');
-    // -2: there is none; -1: it never expires.
-    const left = Number(await this.#redis.send(['PTTL', lock]));
-    if (left === -2 || (left >= 0 && left <= MUTEX_TIME)) return;
-    const flaw = left < 0 ? 'has no time limit' : `is set for more than ${MUTEX_TIME / 1000} s`;
-    throw new SharedStoreError(`its lock ${flaw}`, advice(`delete the key ${lock} in the store`));
+  async #setMutex(script: typeof TAKE | typeof RENEW, owner: string): Promise<boolean> {
+    return (await this.#redis.run(script, [this.#key('lock')], [owner, `${MUTEX_TIME}`])) === 1;
   }
 
   /** Returns what is stored, and the milliseconds until it expires. */

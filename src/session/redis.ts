@@ -10,8 +10,8 @@ import { SharedStoreError } from './token-store.ts';
 
 /** Milliseconds to connect and log in, and for each command. */
 const REPLY_LIMIT = 2_000;
-/** The limit counts in slices: after a busy time, a reply is read before the next slice counts. */
-const SLICE = 100;
+/** After a busy time that is longer than the limit, a reply is read before this pause is over. */
+const LAST_LOOK = 100;
 
 /** The replies of RESP 2 but for arrays, which no command of imgctl returns. */
 type Reply = string | number | null;
@@ -33,17 +33,11 @@ interface RedisOptions {
 export class Redis {
   readonly #options: RedisOptions;
   #connection: Promise<Connection> | undefined;
-  /** How many connections were lost. */
-  #losses = 0;
   /** Why the first command failed that did. */
   #failure: unknown;
 
   constructor(options: RedisOptions) {
     this.#options = options;
-  }
-
-  get losses(): number {
-    return this.#losses;
   }
 
   /**
@@ -74,7 +68,6 @@ export class Redis {
     await this.#replyOf(connection, connection.connect(), io.signal);
     connection.lost.catch(() => {
       this.#connection = undefined;
-      this.#losses += 1;
     });
     return connection;
   }
@@ -111,7 +104,8 @@ export class Redis {
   /** @throws SharedStoreError after the limit; the reason of `stop`, if that aborts before */
   async #failAfterLimit(stop: AbortSignal): Promise<never> {
     const { io } = this.#options;
-    for (let time = 0; time < REPLY_LIMIT; time += SLICE) await io.sleep(SLICE, stop);
+    await io.sleep(REPLY_LIMIT, stop);
+    await io.sleep(LAST_LOOK, stop);
     throw new SharedStoreError(`no reply within ${REPLY_LIMIT / 1000} s`);
   }
 }

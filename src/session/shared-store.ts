@@ -96,7 +96,7 @@ export class SharedStore implements TokenStore {
   }
 
   testWrite(): Promise<void> {
-    return this.account.rehearse();
+    return this.account.testWrite();
   }
 
   #hold(owner: string): HeldMutex {

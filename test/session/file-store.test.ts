@@ -139,10 +139,9 @@ describe('the token cache', () => {
       const elsewhere = path.join(directory, 'elsewhere');
       const { cache, warnings, file } = cacheIn(directory);
       await cache.write(TOKEN);
-      const accesses = { 750: () => cache.read(), 705: () => cache.write(TOKEN) };
-      for (const [mode, access] of Object.entries(accesses)) {
+      for (const mode of ['750', '705']) {
         for (const own of [directory, tokens, file]) fs.chmodSync(own, mode);
-        await access();
+        cache.read();
         expect([directory, tokens, file].map(modeOf)).toEqual([mode, '700', '600']);
       }
       fs.renameSync(tokens, elsewhere);

@@ -313,7 +313,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     const { sleep } = io;
     io.sleep = (milliseconds, signal) => {
       // The pause between two looks at the lock, not the limit of a reply.
-      if (milliseconds !== 100) isWaiting();
+      if (milliseconds !== 2_000) isWaiting();
       return sleep(milliseconds, signal);
     };
     const second = await sessionWith(server.baseUrl, temporaryDirectory(), env, io);

@@ -284,7 +284,7 @@ async function storeResult({ context }: Diagnosis): Promise<CheckResults> {
     address === 'file' ? undefined : await openSharedStore(context.sessionOptions(settings));
   if (store === undefined) return [];
   try {
-    await store.account.rehearse();
+    await store.testWrite();
     await store.read();
     const seal = store.account.isSealed ? 'tokens are encrypted' : 'tokens are not encrypted';
     return `${address}: reachable, ${seal}`;
