@@ -3,7 +3,7 @@
 import { type ImagePage, MAX_PAGES, type PageQuery } from '../api/images.ts';
 import type { ReceivedImage } from '../api/types.ts';
 import { ImgctlError } from '../errors.ts';
-import { EVERYTHING } from '../query/query.ts';
+import { BY_ID, sortImages } from '../query/sort.ts';
 import { ID_ORDER } from './first-pages.ts';
 import { areDescending, idOf, lowestLongerId } from './ids.ts';
 import { isRefusedRequest, pageOrRefusal, requestPage } from './page.ts';
@@ -11,55 +11,86 @@ import { NotByIdError, pagesById } from './pages-by-id.ts';
 import { incompleteList, pagesByNumber } from './pages-by-number.ts';
 import type { Service } from './service.ts';
 
-/** Returns page 1 of all images, or that of the number. @param changes of its query */
-type ReadPage = (changes: Partial<PageQuery>, number?: number) => Promise<ImagePage>;
-
 /**
  * Yields all images, each once.
  * @param first the first page @param stopAfter number of images that the caller needs at most
  * @throws ImgctlError incomplete-list
  */
-export async function* allImages(
-  { client, firstPages, trace }: Service,
-  first: ImagePage,
-  perPage: number,
-  stopAfter: number,
-): AsyncGenerator<Pick<ImagePage, 'images' | 'bytes'>, void, void> {
-  const abort = new AbortController();
-  const { sortsById } = firstPages;
-  const pageQuery = { sort: sortsById ? ID_ORDER : undefined, perPage };
-  let countRequest = requestLimit(first);
-  const readPage: ReadPage = async (changes, number) => {
-    countRequest();
-    return requestPage(client, { ...pageQuery, ...changes }, number, { signal: abort.signal });
-  };
-  // Outside of the heap, which V8 would enlarge for so many numbers.
-  const yieldedIds: Float64Array[] = [];
-  let seen = 0;
-  let mayHaveLost = true;
+export async function* allImages(service: Service, first: ImagePage, stopAfter: number) {
+  const requests = new Requests(service, first);
+  const yieldedIds = new Set<number>();
   try {
-    const { connections } = client;
-    const pages = pagesById(first, readerBelow(readPage), { connections, stopAfter });
-    for await (const page of pages) {
-      seen += page.ids.length;
-      if (mayHaveLost && seen + page.below < first.total) {
-        await proveNoneLost(first, readPage);
-        mayHaveLost = false;
-      }
-      yieldedIds.push(Float64Array.from(page.ids));
+    for await (const page of provenPagesById(first, requests, stopAfter)) {
+      for (const id of page.ids) yieldedIds.add(id);
       yield page;
     }
   } catch (error) {
     if (!(error instanceof NotByIdError)) throw error;
-    trace(`${error.message}, so the list is read by page number`);
-    // Each of the two ways has its own limit.
-    countRequest = requestLimit(first);
-    const images = await readByNumber(readPage, sortsById, error.cause);
-    const ids = yieldedIds.flatMap((idsOfPage) => [...idsOfPage]);
+    service.trace(`${error.message}, so the list is read by page number`);
+    const images = await readByNumber(service, first, error.cause);
     // Their size was limited already.
-    yield { images: EVERYTHING.sort(restOf(images, ids)), bytes: 0 };
+    yield { images: sortImages(restOf(images, yieldedIds), [BY_ID]), bytes: 0 };
   } finally {
-    abort.abort(new Error('no longer needed'));
+    requests.abort();
+  }
+}
+
+/** The requests of one way to read all images, of which the number is limited. */
+class Requests {
+  readonly connections: number;
+  readonly #service: Service;
+  readonly #abort = new AbortController();
+  #left: number;
+  #filtersById = false;
+
+  /** Allows three times the pages that the first one announces, but at most MAX_PAGES, and ten. */
+  constructor(service: Service, { pages, total, images }: ImagePage) {
+    this.connections = service.client.connections;
+    this.#service = service;
+    // Either number may be wrong.
+    const announced = Math.max(pages, total / Math.max(images.length, 1), 1);
+    this.#left = 3 * Math.min(Math.ceil(announced), MAX_PAGES) + 10;
+  }
+
+  /** Returns page 1 of all images, or that of the number. @param changes of its query */
+  async page(changes: Partial<PageQuery>, number?: number): Promise<ImagePage> {
+    this.#left -= 1;
+    if (this.#left < 0) throw incompleteList('its pages do not end');
+    const { client, firstPages, perPage } = this.#service;
+    const sort = firstPages.sortsById ? ID_ORDER : undefined;
+    const { signal } = this.#abort;
+    return requestPage(client, { sort, perPage, ...changes }, number, { signal });
+  }
+
+  /** Returns the first page of the images below an id. */
+  async below(bound: number): Promise<ImagePage> {
+    try {
+      const page = await this.page({ filter: `id,lt,${bound}` });
+      this.#filtersById = true;
+      return page;
+    } catch (error) {
+      // Once it has responded, the service does filter by id.
+      if (this.#filtersById || !isRefusedRequest(error)) throw error;
+      throw new NotByIdError('the service does not filter by id', { cause: error });
+    }
+  }
+
+  abort(): void {
+    this.#abort.abort(new Error('no longer needed'));
+  }
+}
+
+/** Yields all images by id. @throws NotByIdError: some may be missing */
+async function* provenPagesById(first: ImagePage, requests: Requests, stopAfter: number) {
+  let seen = 0;
+  let isProved = false;
+  for await (const page of pagesById(first, requests, stopAfter)) {
+    seen += page.ids.length;
+    if (!isProved && seen + page.below < first.total) {
+      await proveNoneLost(first, requests);
+      isProved = true;
+    }
+    yield page;
   }
 }
 
@@ -67,39 +98,11 @@ export async function* allImages(
  * Returns the images that were not yielded. If images are in the order of ids, one above the highest
  * that was is new, and left out, as it would come out of order.
  */
-function restOf(images: readonly ReceivedImage[], yieldedIds: readonly number[]) {
-  const yielded = new Set(yieldedIds);
-  const rest = images.filter((image) => !yielded.has(idOf(image)));
+function restOf(images: readonly ReceivedImage[], yieldedIds: ReadonlySet<number>) {
+  const rest = images.filter((image) => !yieldedIds.has(idOf(image)));
   if (!areDescending(images.map(idOf))) return rest;
   const [highest = Infinity] = yieldedIds;
   return rest.filter((image) => idOf(image) < highest);
-}
-
-/** Allows three times the pages that the first one announces, but at most MAX_PAGES, and ten. */
-function requestLimit({ pages, total, images }: ImagePage) {
-  // Either number may be wrong.
-  const announced = Math.max(pages, total / Math.max(images.length, 1), 1);
-  let left = 3 * Math.min(Math.ceil(announced), MAX_PAGES) + 10;
-  return () => {
-    left -= 1;
-    if (left < 0) throw incompleteList('its pages do not end');
-  };
-}
-
-/** Returns a function that reads the first page of the images below an id. */
-function readerBelow(readPage: ReadPage) {
-  let hasResponded = false;
-  return async (bound: number) => {
-    try {
-      const page = await readPage({ filter: `id,lt,${bound}` });
-      hasResponded = true;
-      return page;
-    } catch (error) {
-      // Once it has responded, the service does filter by id.
-      if (hasResponded || !isRefusedRequest(error)) throw error;
-      throw new NotByIdError('the service does not filter by id', { cause: error });
-    }
-  };
 }
 
 /**
@@ -116,22 +119,24 @@ function readerBelow(readPage: ReadPage) {
  *
  * @throws NotByIdError the service may leave images out
  */
-async function proveNoneLost(first: ImagePage, readPage: ReadPage): Promise<void> {
+async function proveNoneLost(first: ImagePage, requests: Requests): Promise<void> {
   const leftOut = `the service sent fewer than the ${first.total} images that it announced`;
-  const second = await readPage({ perPage: 1 });
+  const second = await requests.page({ perPage: 1 });
   if (stateOf(second) === stateOf(first)) throw new NotByIdError(leftOut);
   const [highest = {}] = first.images;
   const filter = `id,lt,${lowestLongerId(idOf(highest))}`;
-  const withIds = await pageOrRefusal(readPage({ filter, perPage: 1 }));
+  const withIds = await pageOrRefusal(requests.page({ filter, perPage: 1 }));
   const isProved = !(withIds instanceof ImgctlError) && withIds.total >= second.total;
   if (!isProved) throw new NotByIdError(leftOut);
 }
 
 /** @param refusal why ids are refused: thrown if the list cannot be read by number either */
-async function readByNumber(readPage: ReadPage, sortsById: boolean, refusal: unknown) {
-  const readState = async () => stateOf(await readPage({ perPage: 1 }));
+async function readByNumber(service: Service, first: ImagePage, refusal: unknown) {
+  const requests = new Requests(service, first);
+  const readPage = (number: number) => requests.page({}, number);
+  const readState = async () => stateOf(await requests.page({ perPage: 1 }));
   try {
-    return await pagesByNumber((number) => readPage({}, number), sortsById ? readState : undefined);
+    return await pagesByNumber(readPage, service.firstPages.sortsById ? readState : undefined);
   } catch (error) {
     throw isRefusedRequest(refusal) && isRefusedRequest(error) ? refusal : error;
   }

@@ -20,7 +20,7 @@ import { equals } from '../query/filter.ts';
 import { Query } from '../query/query.ts';
 import { addImage } from './held-images.ts';
 import { isOutage, isRefusedRequest } from './page.ts';
-import { serviceOf } from './service.ts';
+import { type SourceOptions, serviceOf } from './service.ts';
 import { type ListEnd, listCatalogue, listOnePage, type ReadOptions } from './service-list.ts';
 
 export interface Catalogue {
@@ -43,18 +43,18 @@ export interface Catalogue {
   getImage(id: number | string): Promise<ReceivedImage | undefined>;
 }
 
-/** The public catalogue. @param trace receives what only --debug shows */
+/** The public catalogue. */
 export function serviceCatalogue(
   client: Client,
   baseUrl: string,
-  trace?: (text: string) => void,
+  options: SourceOptions = {},
 ): Catalogue {
-  const service = serviceOf(client, trace);
+  const service = serviceOf(client, options);
   const catalogue: Catalogue = {
     baseUrl,
-    images: (query, options = {}) => listCatalogue(service, query, options),
-    imagesOfOnePage: async (query, options = {}) =>
-      (await listOnePage(service, query, options))?.images,
+    images: (query, limits = {}) => listCatalogue(service, query, limits),
+    imagesOfOnePage: async (query, limits = {}) =>
+      (await listOnePage(service, query, limits))?.images,
     getImage: (id) => getOrFind(client, catalogue, id),
   };
   return catalogue;
@@ -70,10 +70,9 @@ async function getOrFind(client: Client, catalogue: Catalogue, id: number | stri
   } catch (refusal) {
     if (!isRefusedRequest(refusal) || isOutage(refusal)) throw refusal;
   }
-  const query = new Query({ filters: typeof id === 'number' ? [equals('id', id)] : [] });
-  for await (const images of catalogue.images(query, { streams: true })) {
-    const found = images.find((image) => keyOf(image) === keyOf({ id }));
-    if (found) return found;
+  const query = new Query({ filters: [equals('id', id)] });
+  for await (const [image] of catalogue.images(query, { streams: true })) {
+    if (image) return image;
   }
   return undefined;
 }
@@ -84,23 +83,22 @@ export function ownCatalogue(
   baseUrl: string,
   warn: (message: string) => void,
 ): Catalogue {
-  let read: ReturnType<Client['listUserImages']> | undefined;
+  const read = async () => {
+    const { images, meta } = await client.listUserImages();
+    const held = new Map<unknown, ReceivedImage>();
+    const repeated = images.filter((image) => addImage(held, image));
+    const [one] = repeated;
+    if (one) warn(`the service lists images twice, such as ${one.id}; the last one counts`);
+    return { images: [...held.values()], meta };
+  };
+  let list: ReturnType<typeof read> | undefined;
   return heldCatalogue(() => {
-    read ??= client.listUserImages().then(({ images, meta }) => {
-      const held = new Map<unknown, ReceivedImage>();
-      const repeated = new Set<unknown>();
-      for (const image of images) if (addImage(held, image)) repeated.add(keyOf(image));
-      const [id] = repeated;
-      const which =
-        repeated.size > 1 ? `${repeated.size} images twice, such as ${id}` : `image ${id} twice`;
-      if (repeated.size > 0) warn(`the service lists ${which}; the last one counts`);
-      return { images: [...held.values()], meta };
-    });
-    return read;
+    list ??= read();
+    return list;
   }, baseUrl);
 }
 
-/** A catalogue that is read at once. */
+/** A catalogue that is held in memory. */
 export function heldCatalogue(
   read: () => Promise<Pick<ImagePage, 'images' | 'meta'>>,
   baseUrl: string,

@@ -9,6 +9,17 @@ import { isOutage, isWhole, pageOrRefusal, requestPage } from './page.ts';
 
 export const ID_ORDER = printSort(BY_ID);
 
+export type ListClient = Pick<Client, 'listImages' | 'connections'>;
+
+/** How lists are requested. */
+export interface Source {
+  readonly client: ListClient;
+  /** 1 to 100. */
+  readonly perPage: number;
+  /** Receives what only --debug shows. */
+  readonly trace: (text: string) => void;
+}
+
 /**
  * A refusal does not say what it is for. So the caller requests the same without the filter, then
  * without the sort, and passes on the first refusal, which is thrown if all of these are refused:
@@ -18,32 +29,31 @@ export const ID_ORDER = printSort(BY_ID);
  *                                         500, so the error with 403 is thrown
  */
 export class FirstPages {
-  readonly #client: Pick<Client, 'listImages'>;
-  readonly #trace: (text: string) => void;
+  readonly #source: Source;
   /** By filter and sort: `name,like,%a% by id,desc`. */
   readonly #refusals = new Map<string, ImgctlError>();
   #firstOfAll: ImagePage | undefined;
   #sortsById = true;
 
-  constructor(client: Pick<Client, 'listImages'>, trace: (text: string) => void) {
-    this.#client = client;
-    this.#trace = trace;
+  constructor(source: Source) {
+    this.#source = source;
   }
 
   /**
    * Returns the first page, or why the service refuses its filter or sort.
    * @param earlier why the same was refused before, with a filter or in another order
    */
-  async request(pageQuery: PageQuery, earlier?: ImgctlError): Promise<ImagePage | ImgctlError> {
-    const { filter, sort } = pageQuery;
+  async request(changes: Partial<PageQuery>, earlier?: ImgctlError) {
+    const { client, perPage, trace } = this.#source;
+    const { filter, sort } = changes;
     const key = [filter, sort].filter((part) => part !== undefined).join(' by ');
     const known = this.#refusals.get(key);
     if (known) return known;
     // The earlier request was retried already, and the service is likely to be down.
     const options = isOutage(earlier) ? { retries: 0 } : {};
-    const page = await pageOrRefusal(requestPage(this.#client, pageQuery, 1, options));
+    const page = await pageOrRefusal(requestPage(client, { perPage, ...changes }, 1, options));
     if (page instanceof ImgctlError) {
-      this.#trace(`the service refused ${key || 'the list'}: ${page.message}`);
+      trace(`the service refused ${key || 'the list'}: ${page.message}`);
       // Without a filter and a sort, it is no refusal of either.
       if (key !== '' && !isOutage(page)) this.#refusals.set(key, page);
     }
@@ -54,14 +64,19 @@ export class FirstPages {
    * Returns the first page of all images, by id, or in any order if the service cannot sort.
    * @throws ImgctlError the earlier refusal, or that of the sort, if the page is refused too
    */
-  async ofAll(perPage: number, earlier?: ImgctlError): Promise<ImagePage> {
+  async ofAll(earlier?: ImgctlError): Promise<ImagePage> {
     if (this.#firstOfAll) return this.#firstOfAll;
-    const sorted = await this.request({ sort: ID_ORDER, perPage }, earlier);
-    const page = sorted instanceof ImgctlError ? await this.request({ perPage }, sorted) : sorted;
-    if (page instanceof ImgctlError) throw earlier ?? sorted;
-    this.#sortsById = page === sorted;
-    this.#firstOfAll = page;
-    return page;
+    const sorted = await this.request({ sort: ID_ORDER }, earlier);
+    if (!(sorted instanceof ImgctlError)) {
+      this.#firstOfAll = sorted;
+      return sorted;
+    }
+    const firstRefusal = earlier ?? sorted;
+    const unsorted = await this.request({}, sorted);
+    if (unsorted instanceof ImgctlError) throw firstRefusal;
+    this.#sortsById = false;
+    this.#firstOfAll = unsorted;
+    return unsorted;
   }
 
   /** False once the service has refused to sort by id. */
@@ -85,8 +100,8 @@ export class FirstPages {
    *     999        1150     1150, or refused    false
    *     899        1050     1150, or refused    false
    */
-  async sortsIdsAsNumbers(perPage: number): Promise<boolean> {
-    const first = await this.ofAll(perPage);
+  async sortsIdsAsNumbers(): Promise<boolean> {
+    const first = await this.ofAll();
     const [image = {}] = first.images;
     const firstId = idOf(image);
     // Some services count ids from 0.

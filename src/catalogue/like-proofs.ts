@@ -7,11 +7,11 @@ import { likeFilter, type ServiceFilter } from '../query/service-filter.ts';
 import { BY_ID, type FieldSort, printSort, ranksOf } from '../query/sort.ts';
 import type { FirstPages } from './first-pages.ts';
 
-/** The order in which a first page was requested, and its size. */
-interface PageOrder {
-  readonly sort: FieldSort;
-  readonly perPage: number;
-}
+/**
+ * Whether a filter finds every image that matches: yes, perhaps not, or not asked, as the first page
+ * of all images, read for the proof, has all of them.
+ */
+type Verdict = 'complete' | 'may-lose' | 'all-is-here';
 
 /** A text to find, and the order of the page that has it. */
 interface Probe {
@@ -33,45 +33,42 @@ export class LikeProofs {
   readonly #firstPages: FirstPages;
   readonly #trace: (text: string) => void;
   /** By `keyOfProof`. */
-  readonly #isProved = new Map<string, boolean>();
+  readonly #verdicts = new Map<string, Verdict>();
 
   constructor(firstPages: FirstPages, trace: (text: string) => void) {
     this.#firstPages = firstPages;
     this.#trace = trace;
   }
 
-  hasFailed({ field, part }: ServiceFilter): boolean {
-    return part !== undefined && this.#isProved.get(keyOfProof(field, part)) === false;
+  /** Returns the verdict that needs no request, or undefined. */
+  knownVerdict({ field, part }: ServiceFilter): Verdict | undefined {
+    // Services agree on what `eq` and `in` find.
+    if (part === undefined) return 'complete';
+    return this.#verdicts.get(keyOfProof(field, part));
   }
 
-  /**
-   * True if the filter finds every image for sure. False also if the first page of all images, read
-   * for the proof, has all of them.
-   * @param page the first one with this filter, in this order
-   */
-  async proves(filter: ServiceFilter, page: ImagePage, order: PageOrder): Promise<boolean> {
-    const { field, part } = filter;
-    // Services agree on what `eq` and `in` find.
-    if (part === undefined) return true;
-    const key = keyOfProof(field, part);
-    const known = this.#isProved.get(key);
-    if (known !== undefined) return known;
-    const probe = await this.#chooseProbe(field, part, page, order);
-    if (this.#firstPages.hasAll) return false;
+  /** @param page the first one with this filter, in this order */
+  async verdictOn(filter: ServiceFilter, page: ImagePage, sort: FieldSort): Promise<Verdict> {
+    const known = this.knownVerdict(filter);
+    if (known) return known;
+    const { field, part = '' } = filter;
+    const probe = await this.#chooseProbe(field, part, page, sort);
+    if (this.#firstPages.hasAll) return 'all-is-here';
     const isProved = probe !== undefined && (await this.#isFound(field, probe));
-    this.#isProved.set(key, isProved);
     if (!isProved) this.#trace(`like is not proved for ${field}, so its filter is not used`);
-    return isProved;
+    const verdict = isProved ? 'complete' : 'may-lose';
+    this.#verdicts.set(keyOfProof(field, part), verdict);
+    return verdict;
   }
 
   /**
    * Returns a probe of the page, else of the first page of all images. It has both cases, unless no
    * value of the two pages has.
    */
-  async #chooseProbe(field: Field, part: string, page: ImagePage, { sort, perPage }: PageOrder) {
+  async #chooseProbe(field: Field, part: string, page: ImagePage, sort: FieldSort) {
     const probe = probesOn(page, field, part, sort).find(({ text }) => hasBothCases(text));
     if (probe) return probe;
-    const firstOfAll = await this.#firstPages.ofAll(perPage);
+    const firstOfAll = await this.#firstPages.ofAll();
     const values = [...valuesOf(page, field), ...valuesOf(firstOfAll, field)].join('');
     const probes = probesOn(firstOfAll, field, part, BY_ID);
     return hasBothCases(values) ? probes.find(({ text }) => hasBothCases(text)) : probes[0];
@@ -117,12 +114,14 @@ function probesOn(page: ImagePage, field: Field, part: string, sort: FieldSort):
   const values = valuesOf(page, field);
   const lowerCase = values.map((value) => value.toLowerCase());
   const ranks = ranksOf(page.images, sort.field);
+  const mayBeFirst = lowerCase.filter((_, at) => ranks[at] === ranks[0]);
   return values.flatMap((value, at) => {
     const text = value.slice(1, -1);
     const canBeSent = letters.test(text) && likeFilter(field, text) !== undefined;
-    const misleading = lowerCase.filter((_, other) => other < at || ranks[other] === ranks[0]);
-    const isMisleading = misleading.some((other) => other.includes(text.toLowerCase()));
-    return canBeSent && !isMisleading ? { text, sort } : [];
+    const hasText = (other: string) => other.includes(text.toLowerCase());
+    const isFoundEarlier = lowerCase.slice(0, at).some(hasText);
+    const isInFirstOfList = mayBeFirst.some(hasText);
+    return canBeSent && !isFoundEarlier && !isInFirstOfList ? { text, sort } : [];
   });
 }
 

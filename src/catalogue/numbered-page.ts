@@ -8,7 +8,8 @@ import { isFieldSort, printSort } from '../query/sort.ts';
 import { requestPage } from './page.ts';
 import type { ReadOptions } from './service-list.ts';
 
-interface NumberedPageOptions extends Pick<ReadOptions, 'perPage' | 'limit'> {
+interface NumberedPageOptions extends Pick<ReadOptions, 'limit'> {
+  readonly perPage?: number | undefined;
   readonly page: number;
 }
 

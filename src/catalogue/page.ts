@@ -8,7 +8,8 @@ import { ImgctlError, tryOr } from '../errors.ts';
 class OtherFilterError extends ImgctlError {}
 
 /**
- * Requests a page, and one without a filter again if the service sends the page of another request.
+ * Requests a page. If the service sends that of another request, one without a filter is requested
+ * again, as the caller has no simpler request left.
  * @throws ImgctlError bad-answer, and what Client.listImages throws
  */
 export async function requestPage(
@@ -28,7 +29,12 @@ export async function requestPage(
 
 /** True unless the page says that it has another filter. */
 function hasFilterOf({ filter: sent = '' }: PageQuery, { meta: { filter: echo } }: ImagePage) {
-  if (typeof echo !== 'string') return true;
+  return typeof echo !== 'string' || isEcho(sent, echo);
+}
+
+/** True if the service repeats a text that it received, perhaps encoded or with other blanks. */
+export function isEcho(sent: string, echo: unknown): boolean {
+  if (typeof echo !== 'string') return false;
   const plain = (text: string) => text.replace(/[\s+]/g, '').toLowerCase();
   const decoded = tryOr(() => decodeURIComponent(echo), echo);
   return [echo, decoded].some((text) => plain(text) === plain(sent));

@@ -4,13 +4,21 @@
 import type { ImagePage } from '../api/images.ts';
 import { ID_ORDER } from './first-pages.ts';
 import { areDescending, idOf } from './ids.ts';
-import { isWhole } from './page.ts';
+import { isEcho, isWhole } from './page.ts';
 
 /** Why a list cannot be read by id. */
 export class NotByIdError extends Error {}
 
+/** Sends the requests. */
+interface Reader {
+  /** Number of requests at a time. */
+  readonly connections: number;
+  /** Returns the first page of the images below an id. */
+  below(bound: number): Promise<ImagePage>;
+}
+
 /** The images of a page that were not on a page before it. */
-interface TakenPage extends Pick<ImagePage, 'images' | 'bytes'> {
+export interface TakenPage extends Pick<ImagePage, 'images' | 'bytes'> {
   readonly ids: readonly number[];
   /** Number of images with lower ids, as the service says. */
   readonly below: number;
@@ -19,16 +27,11 @@ interface TakenPage extends Pick<ImagePage, 'images' | 'bytes'> {
 /**
  * Yields the images of a list, the highest id first, a page at a time, until it has yielded as many
  * as the caller needs.
- * @param first the first page @param readBelow returns the first page of the images below an id
- * @throws NotByIdError; what readBelow throws
+ * @param first the first page @throws NotByIdError; what the reader throws
  */
-export async function* pagesById(
-  first: ImagePage,
-  readBelow: (bound: number) => Promise<ImagePage>,
-  { connections, stopAfter }: { readonly connections: number; readonly stopAfter: number },
-): AsyncGenerator<TakenPage, void, void> {
-  if (first.meta.sort !== ID_ORDER) throw new NotByIdError('the service does not sort by id');
-  const segments = new Segments(first, readBelow, connections);
+export async function* pagesById(first: ImagePage, reader: Reader, stopAfter: number) {
+  if (!isEcho(ID_ORDER, first.meta.sort)) throw new NotByIdError('the service does not sort by id');
+  const segments = new Segments(first, reader);
   let needed = stopAfter;
   for (;;) {
     const page = await segments.take();
@@ -65,8 +68,7 @@ interface Segment {
  *     500: far fewer                   609 ... 520 is dropped, and one request at a time is sent
  */
 class Segments {
-  readonly #readBelow: (bound: number) => Promise<ImagePage>;
-  readonly #connections: number;
+  readonly #reader: Reader;
   readonly #density: Density;
   #ahead: readonly Segment[];
   /** All images from this id on were taken. */
@@ -74,14 +76,9 @@ class Segments {
   /** Number of requests at a time: few where ids lie in clusters, as all may return one page. */
   #parallel: number;
 
-  constructor(
-    first: ImagePage,
-    readBelow: (bound: number) => Promise<ImagePage>,
-    connections: number,
-  ) {
-    this.#readBelow = readBelow;
-    this.#connections = connections;
-    this.#parallel = connections;
+  constructor(first: ImagePage, reader: Reader) {
+    this.#reader = reader;
+    this.#parallel = reader.connections;
     this.#density = new Density(first);
     this.#ahead = [{ bound: Infinity, end: Infinity, arrival: Promise.resolve(first) }];
   }
@@ -90,7 +87,7 @@ class Segments {
     return this.#takenDownTo === END_OF_LIST;
   }
 
-  /** Returns the images that follow those taken. @throws NotByIdError; what readBelow throws */
+  /** Returns the images that follow those taken. @throws NotByIdError; what the reader throws */
   async take(): Promise<TakenPage> {
     const [segment, ...others] = this.#ahead;
     if (segment === undefined) throw new Error('no segment was requested');
@@ -131,7 +128,7 @@ class Segments {
   }
 
   #request(bound: number, end: number): Segment {
-    const arrival = this.#readBelow(bound);
+    const arrival = this.#reader.below(bound);
     // The error is thrown when the segment is taken, if it ever is.
     arrival.catch(() => {});
     return { bound, end, arrival };
@@ -144,7 +141,7 @@ class Segments {
     const span = (isFirst ? highest + 1 : bound) - lowest;
     // A page that reaches two segments far shows that a cluster lies behind it.
     const isSparse = !isFirst && span > 2 * this.#density.width;
-    this.#parallel = isSparse ? 1 : Math.min(this.#connections, this.#parallel + 1);
+    this.#parallel = isSparse ? 1 : Math.min(this.#reader.connections, this.#parallel + 1);
     this.#density.learn(ids.length, span);
   }
 }

@@ -1,6 +1,6 @@
 // Lists the images of the service: every one that matches exactly once, or an error.
 
-import { type ImagePage, MAX_PER_PAGE } from '../api/images.ts';
+import type { ImagePage } from '../api/images.ts';
 import type { ReceivedImage } from '../api/types.ts';
 import type { Query } from '../query/query.ts';
 import { BY_ID } from '../query/sort.ts';
@@ -11,8 +11,6 @@ import { findSurePage, isSortedBy, totalOfPart } from './sure-page.ts';
 
 export interface ReadOptions {
   readonly limit?: number | undefined;
-  /** 1 to 100 (100). */
-  readonly perPage?: number | undefined;
   /** Yields images as they come if their order allows it, else all at the end. */
   readonly streams?: boolean;
   /**
@@ -51,12 +49,11 @@ export async function* listCatalogue(
     yield onePage.images;
     return onePage.end;
   }
-  const { limit = Infinity, perPage = MAX_PER_PAGE, streams = false } = options;
+  const { limit = Infinity, streams = false } = options;
   const { firstPages } = service;
-  const first = await firstPages.ofAll(perPage);
+  const first = await firstPages.ofAll();
   const comesInOrder =
-    isSortedBy(query, BY_ID) &&
-    (limit === Infinity || (await firstPages.sortsIdsAsNumbers(perPage)));
+    isSortedBy(query, BY_ID) && (limit === Infinity || (await firstPages.sortsIdsAsNumbers()));
   const stopAfter = comesInOrder ? limit : Infinity;
   const pages = matchingPages(service, query, first, options, stopAfter);
   let count = 0;
@@ -78,9 +75,9 @@ export async function* listCatalogue(
 export async function listOnePage(
   service: Service,
   query: Query,
-  { limit = Infinity, perPage = MAX_PER_PAGE, watch }: ReadOptions,
+  { limit = Infinity, watch }: ReadOptions,
 ) {
-  const sure = await findSurePage(service, { query, limit, perPage });
+  const sure = await findSurePage(service, { query, limit });
   if (sure === undefined) return undefined;
   const { page, filter, images, total } = sure;
   watch?.(page.images, page.total, filter?.text);
@@ -96,13 +93,13 @@ async function* matchingPages(
   service: Service,
   query: Query,
   first: ImagePage,
-  { perPage = MAX_PER_PAGE, watch }: ReadOptions,
+  { watch }: ReadOptions,
   stopAfter: number,
 ): AsyncGenerator<Pick<ImagePage, 'images' | 'bytes'>, void, void> {
   // With conditions, nobody knows how many images must be read.
   const mostRead = query.conditions.length === 0 ? stopAfter : Infinity;
   let left = stopAfter;
-  for await (const { images, bytes } of allImages(service, first, perPage, mostRead)) {
+  for await (const { images, bytes } of allImages(service, first, mostRead)) {
     watch?.(images, first.total);
     const matching = images.filter((image) => query.matches(image)).slice(0, left);
     left -= matching.length;

@@ -1,20 +1,21 @@
 // What the lists of a run share: the client, and what was learned of its service.
 
-import type { Client } from '../api/client.ts';
-import { FirstPages } from './first-pages.ts';
+import { MAX_PER_PAGE } from '../api/images.ts';
+import { FirstPages, type ListClient, type Source } from './first-pages.ts';
 import { LikeProofs } from './like-proofs.ts';
 
-type ListClient = Pick<Client, 'listImages' | 'connections'>;
-
-export interface Service {
-  readonly client: ListClient;
+export interface Service extends Source {
   readonly firstPages: FirstPages;
   readonly like: LikeProofs;
-  /** Receives what only --debug shows. */
-  readonly trace: (text: string) => void;
 }
 
-export function serviceOf(client: ListClient, trace: Service['trace'] = () => {}): Service {
-  const firstPages = new FirstPages(client, trace);
-  return { client, firstPages, like: new LikeProofs(firstPages, trace), trace };
+export type SourceOptions = { readonly [Name in 'perPage' | 'trace']?: Source[Name] | undefined };
+
+export function serviceOf(
+  client: ListClient,
+  { perPage = MAX_PER_PAGE, trace = () => {} }: SourceOptions = {},
+): Service {
+  const source = { client, perPage, trace };
+  const firstPages = new FirstPages(source);
+  return { ...source, firstPages, like: new LikeProofs(firstPages, trace) };
 }

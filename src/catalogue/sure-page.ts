@@ -10,7 +10,7 @@ import { BY_ID, type FieldSort, isFieldSort, printSort, ranksOf } from '../query
 import { ZONE_SPREAD } from '../query/timestamp.ts';
 import type { FirstPages } from './first-pages.ts';
 import { areDescending, idOf } from './ids.ts';
-import { isWhole } from './page.ts';
+import { isEcho, isWhole } from './page.ts';
 import type { Service } from './service.ts';
 
 /** The list that a page must have. */
@@ -18,20 +18,16 @@ interface Wanted {
   readonly query: Query;
   /** Infinity without a limit. */
   readonly limit: number;
-  readonly perPage: number;
 }
 
-interface ListOfPage {
+interface SurePage {
+  readonly page: ImagePage;
+  /** The filter of the page, if it has one. */
+  readonly filter?: ServiceFilter;
   /** The part of the page that is the list. */
   readonly images: readonly ReceivedImage[];
   /** How many images match in all, if known. */
   readonly total: number | undefined;
-}
-
-interface SurePage extends ListOfPage {
-  readonly page: ImagePage;
-  /** The filter of the page, if it has one. */
-  readonly filter?: ServiceFilter;
 }
 
 /**
@@ -47,17 +43,18 @@ interface SurePage extends ListOfPage {
  * A filter that is refused, or may lose images, is followed by the next one, and at last by none.
  */
 export async function findSurePage(
-  { firstPages, like }: Service,
+  { firstPages, like, perPage }: Service,
   wanted: Wanted,
 ): Promise<SurePage | undefined> {
-  const { query, perPage } = wanted;
-  const sort = sortOfPage(wanted);
+  const sort = sortOfPage(wanted, perPage);
+  const filters: (ServiceFilter | undefined)[] = filtersToSend(wanted.query);
+  if (sort !== BY_ID) filters.push(undefined);
   let refusal: ImgctlError | undefined;
-  for (const filter of filtersToSend(query)) {
+  for (const filter of filters) {
     // An earlier list, or a proof, has read the page of all images.
     if (firstPages.hasAll) break;
-    if (like.hasFailed(filter)) continue;
-    const pageQuery = { filter: filter.text, sort: printSort(sort), perPage };
+    if (filter && like.knownVerdict(filter) === 'may-lose') continue;
+    const pageQuery = { filter: filter?.text, sort: printSort(sort) };
     const page = await firstPages.request(pageQuery, refusal);
     if (page instanceof ImgctlError) {
       refusal ??= page;
@@ -65,29 +62,17 @@ export async function findSurePage(
     }
     const list = await listOn(page, sort, wanted, firstPages);
     // Another filter is likely to leave more images.
-    if (list === undefined) return undefined;
+    if (list === undefined || filter === undefined) return list;
     // A proof costs a request, so only a page that would be enough is proved.
-    if (await like.proves(filter, page, { sort, perPage })) return { page, filter, ...list };
+    const verdict = await like.verdictOn(filter, page, sort);
+    if (verdict === 'complete') return { ...list, filter };
+    if (verdict === 'all-is-here') break;
   }
-  const page = await pageWithoutFilter(firstPages, sort, perPage, refusal);
-  const list = await listOn(page, sort, wanted, firstPages);
-  return list && { page, ...list };
-}
-
-/** Returns the page of all images in this order, or in another if the service refuses this one. */
-async function pageWithoutFilter(
-  firstPages: FirstPages,
-  sort: FieldSort,
-  perPage: number,
-  refusal: ImgctlError | undefined,
-): Promise<ImagePage> {
-  if (sort === BY_ID || firstPages.hasAll) return firstPages.ofAll(perPage, refusal);
-  const page = await firstPages.request({ sort: printSort(sort), perPage }, refusal);
-  return page instanceof ImgctlError ? firstPages.ofAll(perPage, refusal ?? page) : page;
+  return listOn(await firstPages.ofAll(refusal), sort, wanted, firstPages);
 }
 
 /** Returns the order of the page: by id, or the newest or lowest first if the limit fits on it. */
-function sortOfPage({ query: { sorts }, limit, perPage }: Wanted): FieldSort {
+function sortOfPage({ query: { sorts }, limit }: Wanted, perPage: number): FieldSort {
   const [key, ...others] = sorts;
   if (key === undefined || others.length > 0 || !isFieldSort(key)) return BY_ID;
   if (limit > perPage) return BY_ID;
@@ -110,23 +95,23 @@ function filtersToSend({ conditions }: Query): ServiceFilter[] {
 async function listOn(
   page: ImagePage,
   sort: FieldSort,
-  { query, limit, perPage }: Wanted,
+  { query, limit }: Wanted,
   firstPages: FirstPages,
-): Promise<ListOfPage | undefined> {
+): Promise<SurePage | undefined> {
   const isRepeating = new Set(page.images.map(keyOf)).size < page.images.length;
   if (isRepeating) return undefined;
   const matching = page.images.filter((image) => query.matches(image));
   const images = query.sort(matching).slice(0, limit);
-  if (isWhole(page)) return { images, total: matching.length };
+  if (isWhole(page)) return { page, images, total: matching.length };
   if (images.length < limit) return undefined;
   // Other pages have more images, which come behind these if the service sorted as asked.
-  const saysSorted = isSortedBy(query, sort) && page.meta.sort === printSort(sort);
+  const saysSorted = isSortedBy(query, sort) && isEcho(printSort(sort), page.meta.sort);
   if (!saysSorted) return undefined;
   const comeFirst =
     sort.field === 'id'
-      ? isInOrder(page, sort) && (await firstPages.sortsIdsAsNumbers(perPage))
+      ? isInOrder(page, sort) && (await firstPages.sortsIdsAsNumbers())
       : hasNewest(page, images, sort.field);
-  return comeFirst ? { images, total: totalOfPart(page, query) } : undefined;
+  return comeFirst ? { page, images, total: totalOfPart(page, query) } : undefined;
 }
 
 /** True if the ids are whole numbers in the order of the sort. */

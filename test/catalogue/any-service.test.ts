@@ -85,10 +85,10 @@ it('a list has each image once, and with a limit the first of them', async () =>
       fc.constantFrom([], ['id<1000'], ['id>=100']),
       fc.constantFrom([], ['id']),
       async ({ ids, perPage, limit }, compared, sorted, streams, filters, sorts) => {
-        const service = serviceOf(serving(ids, compared, sorted));
+        const service = serviceOf(serving(ids, compared, sorted), { perPage });
         const query = queryOf({ filters, sorts });
         const found: ReceivedImage[] = [];
-        for await (const images of listCatalogue(service, query, { perPage, limit, streams })) {
+        for await (const images of listCatalogue(service, query, { limit, streams })) {
           found.push(...images);
         }
         const images = ids.map((id) => ({ id, name: nameOf(id) }));

@@ -290,16 +290,22 @@ describe('a sorted or filtered list', () => {
     },
   );
 
-  it.each(['name%2Ceq%2Cimage-0001.ova', 'NAME, EQ, image-0001.ova', undefined])(
-    'accepts the echo %s',
-    async (echo) => {
-      const handler: Handler = ({ url }) => {
-        const { data, meta } = cataloguePage(url, [testImage(1)]);
-        const { filter: _, ...rest } = meta;
-        return { json: { data, meta: { ...rest, ...(echo ? { filter: echo } : {}) } } };
-      };
-      const { requests } = await list(handler, { query: { filters: ['name=image-0001.ova'] } });
-      expect(requests).toEqual(['1 name,eq,image-0001.ova']);
-    },
-  );
+  it.each([
+    ['encoded', (text: string) => encodeURIComponent(text)],
+    ['in other case with blanks', (text: string) => text.toUpperCase().replaceAll(',', ', ')],
+    ['as it was sent', (text: string) => text],
+  ])('accepts an echo %s, of a sort too', async (_, echo) => {
+    const handler: Handler = ({ url }) => {
+      const isNamed = url.searchParams.get('filter')?.startsWith('name');
+      const { data, meta } = cataloguePage(url, testImages(isNamed ? 1 : 5));
+      const sent = Object.entries(meta).filter(([name]) => name === 'filter' || name === 'sort');
+      const echoed = sent.map(([name, text]) => [name, echo(String(text))]);
+      return { json: { data, meta: { ...meta, ...Object.fromEntries(echoed) } } };
+    };
+    const named = await list(handler, { query: { filters: ['name=image-0001.ova'] } });
+    expect(named.requests).toEqual(['1 name,eq,image-0001.ova']);
+    const lowest = await list(handler, { limit: 2, query: { sorts: ['id'] } });
+    expect(lowest.requests).toEqual(['1 by id,asc', '1']);
+    expect((await list(handler)).requests).toEqual(['1', '1 id,lt,4', '1 id,lt,2']);
+  });
 });

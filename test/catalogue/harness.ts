@@ -11,6 +11,7 @@ type Typed = Partial<Parameters<typeof parseQuery>[0]>;
 export const queryOf = (typed: Typed) => parseQuery({ words: [], ...typed }, 0);
 
 export interface Options extends ReadOptions {
+  readonly perPage?: number;
   readonly query?: Typed;
   readonly connections?: number;
 }
@@ -18,13 +19,13 @@ export interface Options extends ReadOptions {
 /** Reads pages of two images. Returns the ids that were yielded, even if the list then failed. */
 export async function list(
   handler: Handler,
-  { query = {}, connections = 1, ...options }: Options = {},
+  { query = {}, connections = 1, perPage = 2, ...options }: Options = {},
 ) {
   const connection = await connect(handler);
   const client = { ...connection.client, connections };
   const traces: string[] = [];
-  const service = serviceOf(client, (text) => traces.push(text));
-  const images = listCatalogue(service, queryOf(query), { perPage: 2, ...options });
+  const service = serviceOf(client, { perPage, trace: (text) => traces.push(text) });
+  const images = listCatalogue(service, queryOf(query), options);
   const ids: unknown[] = [];
   let end: ListEnd | undefined;
   let error: ImgctlError | undefined;

@@ -6,7 +6,7 @@ import type { ImagePage } from '../../src/api/images.ts';
 import { NotByIdError, pagesById } from '../../src/catalogue/pages-by-id.ts';
 
 const PER_PAGE = 10;
-const ONE_BY_ONE = { connections: 1, stopAfter: Number.POSITIVE_INFINITY };
+const oneByOne = (below: () => Promise<ImagePage>) => ({ connections: 1, below });
 
 /** A list of ids, of which one is replaced by a higher one after every request. */
 class List {
@@ -69,10 +69,8 @@ interface Changes {
 
 async function read(list: List, wanted = Number.POSITIVE_INFINITY, connections = 6) {
   const ids: number[] = [];
-  const pages = pagesById(list.page(), (bound) => list.respond(bound), {
-    connections,
-    stopAfter: wanted,
-  });
+  const below = (bound: number) => list.respond(bound);
+  const pages = pagesById(list.page(), { connections, below }, wanted);
   for await (const { images } of pages) {
     ids.push(...images.map(({ id }) => Number(id)));
     if (ids.length >= wanted) break;
@@ -163,7 +161,11 @@ describe('pages by id', () => {
   ])('end with an error if the service %s', async (_, change, message) => {
     const list = new List(upTo(50));
     const first = list.page();
-    const pages = pagesById(first, async () => change(list.page()), ONE_BY_ONE);
+    const pages = pagesById(
+      first,
+      oneByOne(async () => change(list.page())),
+      Infinity,
+    );
     expect(await pages.next()).toMatchObject({ value: { images: first.images } });
     await expect(pages.next()).rejects.toEqual(new NotByIdError(message));
   });
@@ -171,7 +173,11 @@ describe('pages by id', () => {
   it('end with an error that comes while the caller uses a page', async () => {
     const list = new List(upTo(15));
     const error = new Error('lost');
-    const pages = pagesById(list.page(), () => Promise.reject(error), ONE_BY_ONE);
+    const pages = pagesById(
+      list.page(),
+      oneByOne(() => Promise.reject(error)),
+      Infinity,
+    );
     await pages.next();
     await new Promise(setImmediate);
     await expect(pages.next()).rejects.toBe(error);
@@ -184,7 +190,11 @@ describe('pages by id', () => {
     ['twice', [{ id: 3 }, { id: 3 }]],
   ])('yield nothing of ids %s', async (_, images) => {
     const first = { ...new List(upTo(50)).page(), images };
-    const pages = pagesById(first, async () => first, ONE_BY_ONE);
+    const pages = pagesById(
+      first,
+      oneByOne(async () => first),
+      Infinity,
+    );
     await expect(pages.next()).rejects.toEqual(new NotByIdError('the service does not sort by id'));
   });
 });

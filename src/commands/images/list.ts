@@ -99,7 +99,7 @@ async function run(context: Context, options: Options, words: readonly string[])
   const showsProgress = !streams && context.io.stdout.isTTY;
   const images =
     page === undefined
-      ? readImages(context, catalogue, query, { limit, perPage, streams, tally, showsProgress })
+      ? readImages(context, catalogue, query, { limit, streams, tally, showsProgress })
       : readPage(context, query, { page, perPage, limit });
   return { output, rows: listRows({ context, options, output, query, tally, baseUrl }, images) };
 }

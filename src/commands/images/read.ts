@@ -7,6 +7,7 @@ import {
   ownCatalogue,
   serviceCatalogue,
 } from '../../catalogue/catalogue.ts';
+import type { SourceOptions } from '../../catalogue/service.ts';
 import type { ListEnd, ReadOptions } from '../../catalogue/service-list.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
@@ -23,7 +24,7 @@ export type ImagePages = AsyncGenerator<readonly ReceivedImage[], ListEnd, void>
 /** @throws ImgctlError config, usage; failed: the snapshot is older than --max-age */
 export async function openCatalogue(
   context: Context,
-  { from, maxAge, mine = false }: CatalogueOptions,
+  { from, maxAge, mine = false, perPage }: CatalogueOptions & Pick<SourceOptions, 'perPage'>,
 ): Promise<Catalogue> {
   if (from !== undefined) return openSnapshot(context, from, maxAge);
   if (maxAge !== undefined) {
@@ -33,9 +34,10 @@ export async function openCatalogue(
   const { client, account } = await context.session();
   const { baseUrl } = account;
   if (mine) return ownCatalogue(client, baseUrl, context.console.warn);
-  return serviceCatalogue(client, baseUrl, (text) => {
+  const trace = (text: string) => {
     if (context.debug) context.console.trace(text);
-  });
+  };
+  return serviceCatalogue(client, baseUrl, { perPage, trace });
 }
 
 const CLOCK_SKEW = 5 * 60_000;

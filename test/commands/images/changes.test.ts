@@ -165,7 +165,7 @@ describe('images changes', () => {
     await changes('--mine');
     service.own = [first, other, second];
     const added = [{ change: 'added', id: 1, updated_on: second.updated_on }];
-    const message = 'the service lists image 1 twice; the last one counts';
+    const message = 'the service lists images twice, such as 1; the last one counts';
     await steps(
       ['--mine --json --time raw', added, { warning: { message } }],
       ['--mine --json', [], { warning: { message } }],

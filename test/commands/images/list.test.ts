@@ -445,7 +445,7 @@ describe('my-images', () => {
       own(4, 'd.ova', STAMP),
     );
     const warning =
-      'imgctl: warning: the service lists 2 images twice, such as 3; the last one counts\n';
+      'imgctl: warning: the service lists images twice, such as 3; the last one counts\n';
     await expectSteps(imgctl, ['my-images --get name', 'd.ova\nc.ova\n', warning]);
   });
 
