@@ -191,14 +191,12 @@ function rivalsByYear<Row extends ImageRecord>(newest: Entry<Row>, all: Entries<
   const names = all.map(({ image }) => nameOf(image));
   const name = nameOf(newest.image);
   const rivals = new Set<Row>();
-  for (const first of ['day', 'month'] as const) {
-    const yearFirst = yearFirstIn(names, first);
-    const isDated = yearFirst(name) !== name;
-    // A name without a date in the first order has none in the second one.
-    if (!isDated) break;
-    const redated = all.map((entry) => {
-      return { ...entry, places: readName(yearFirst(nameOf(entry.image))).compared };
-    });
+  for (const order of ['day', 'month'] as const) {
+    const yearFirst = yearFirstIn(names, order);
+    // Without a date in the first order, a name has none in the second one.
+    if (yearFirst(name) === name) break;
+    const redate = ({ image }: Entry<Row>) => readName(yearFirst(nameOf(image))).compared;
+    const redated = all.map((entry) => ({ ...entry, places: redate(entry) }));
     rivals.add(newestOf(redated).image);
   }
   rivals.delete(newest.image);

@@ -2,20 +2,22 @@
 
 import { LETTER_OR_DIGIT } from './find-versions.ts';
 
-/** 2015 to 2039. With more years, more versions such as 10.1.42 would be taken for dates. */
-const SHORT_YEAR = '(?<year>1[5-9]|[23]\\d)';
+const DAY_AND_MONTH = '(?<first>\\d\\d?)(?<gap>[-_.])(?<second>\\d\\d?)\\k<gap>';
 
 /** 1 to 53: the number of a month, a week, a quarter or a half of the year. */
-const PERIOD = '(?<period>5[0-3]|[1-4]\\d|0?[1-9])';
+const PERIOD = '(?<first>5[0-3]|[1-4]\\d|0?[1-9])';
+const UNIT = '(?:q|h|kw|w|week)';
 
-const wholeWord = (pattern: string) =>
-  new RegExp(`(?<!${LETTER_OR_DIGIT})${pattern}(?!${LETTER_OR_DIGIT})`, 'giu');
+const YEAR = '(?<year>20\\d\\d)';
+/** 2015 to 2039. With more years, more versions such as 10.1.42 would be taken for dates. */
+const SHORT_YEAR = '(?<year>1[5-9]|[23]\\d)';
+/** 23, fy23 or 2023 behind a unit. */
+const ANY_YEAR = `[-_.]?(?:fy)?(?:20)?${SHORT_YEAR}`;
 
-const shortDateWith = (first: string) =>
-  new RegExp(
-    `(?<![\\d.])(?<first>${first})(?<gap>[-_.])(?<second>\\d\\d?)\\k<gap>${SHORT_YEAR}(?![-_.]?\\d)`,
-    'g',
-  );
+const noDigitAround = (form: string) => new RegExp(`(?<!\\d)${form}(?!\\d)`, 'gi');
+const wholeWord = (form: string) =>
+  new RegExp(`(?<!${LETTER_OR_DIGIT})${form}(?!${LETTER_OR_DIGIT})`, 'giu');
+const noNumberAround = (form: string) => new RegExp(`(?<![\\d.])${form}(?![-_.]?\\d)`, 'g');
 
 /** Made at their first use, since most commands read no name. */
 let forms: ReturnType<typeof makeForms> | undefined;
@@ -23,21 +25,22 @@ let forms: ReturnType<typeof makeForms> | undefined;
 const makeForms = () => ({
   yearLast: [
     // 31.01.2024, 01_31_2024
-    /(?<!\d)(?<first>\d\d?)(?<gap>[-_.])(?<second>\d\d?)\k<gap>(?<year>20\d\d)(?!\d)/g,
+    noDigitAround(DAY_AND_MONTH + YEAR),
     // 31012024
-    /(?<!\d)(?<first>\d\d)(?<second>\d\d)(?<year>20\d\d)(?!\d)/g,
+    noDigitAround(`(?<first>\\d\\d)(?<second>\\d\\d)${YEAR}`),
     // 012024
-    /(?<!\d)(?<period>0[1-9]|1[0-2])(?<year>20\d\d)(?!\d)/g,
+    noDigitAround(`(?<first>0[1-9]|1[0-2])${YEAR}`),
     // 01-2024, W52-2023, 4Q2024
-    new RegExp(`(?<!\\d)${PERIOD}[-_.q](?<year>20\\d\\d)(?!\\d)`, 'gi'),
-    // q4fy23, kw52-23, q42023; 4q23
-    wholeWord(`(?:q|h|kw|w|week)[-_]?${PERIOD}[-_.]?(?:fy)?(?:20)?${SHORT_YEAR}`),
-    wholeWord(`${PERIOD}(?:q|h|kw|w)[-_.]?(?:fy)?(?:20)?${SHORT_YEAR}`),
+    noDigitAround(`${PERIOD}[-_.q]${YEAR}`),
+    // q4fy23, kw52-23, q42023
+    wholeWord(`${UNIT}[-_]?${PERIOD}${ANY_YEAR}`),
+    // 4q23
+    wholeWord(PERIOD + UNIT + ANY_YEAR),
   ],
   // 28.02.24, 5.12.24
-  shortDate: shortDateWith('\\d\\d?'),
+  shortDate: noNumberAround(DAY_AND_MONTH + SHORT_YEAR),
   // 28.02.24, but not 5.12.24, which may be a version.
-  sureShortDate: shortDateWith('0\\d|1[3-9]|[2-9]\\d'),
+  sureShortDate: noNumberAround(`(?=0|1[3-9]|[2-9]\\d)${DAY_AND_MONTH}${SHORT_YEAR}`),
 });
 
 /**
@@ -45,13 +48,13 @@ const makeForms = () => ({
  * date stays as it is. Of the two numbers before the year, either can be the month:
  *
  *                   the day first    the month first
- *     01-02-2024    2024-2-1         2024-1-2
- *     01-31-2024    2024-1-31        2024-1-31
- *     31-01-2024    2024-1-31        stays, as there is no month 31
+ *     01-02-2024    2024-02-01       2024-01-02
+ *     01-31-2024    2024-01-31       2024-01-31
+ *     31-01-2024    2024-01-31       stays, as there is no month 31
  */
 export function yearFirstIn(
   names: readonly string[],
-  first: 'day' | 'month' = 'day',
+  order: 'day' | 'month' = 'day',
 ): (name: string) => string {
   forms ??= makeForms();
   const { yearLast, shortDate, sureShortDate } = forms;
@@ -63,23 +66,20 @@ export function yearFirstIn(
     names.every(haveOneOf(dates)) && names.some(haveOneOf([...yearLast, sureShortDate]));
   const used = haveShortDates ? dates : yearLast;
   return (name) => {
-    const form = used.find((date) => replaceDates(name, date, 'day') !== name);
-    return form ? replaceDates(name, form, first) : name;
+    const form = used.find((date) => name.search(date) >= 0);
+    return form ? replaceDates(name, form, order) : name;
   };
 }
 
-/** Replaces 31.01.24 by 2024-1-31, and W52-2023 by W2023-52-1; 31.13.2024 stays. */
-function replaceDates(name: string, form: RegExp, first: 'day' | 'month'): string {
+/** Replaces 31.01.24 by 2024-01-31, and W52-2023 by W2023-52-1. */
+function replaceDates(name: string, form: RegExp, order: 'day' | 'month'): string {
   return name.replace(form, (found, ...match) => {
-    const groups = match.at(-1) as Record<string, string | undefined>;
-    const { year = '', period } = groups;
-    const fullYear = year.length === 2 ? `20${year}` : year;
+    const { first, second, year = '' } = match.at(-1) as Record<string, string | undefined>;
+    const fullYear = `20${year.slice(-2)}`;
     // As many parts as a date has: the names may have both.
-    if (period) return `${fullYear}-${period}-1`;
-    const [one, two] = [Number(groups.first), Number(groups.second)];
-    const isMonthFirst = first === 'month' || two > 12;
-    const [month, day] = isMonthFirst ? [one, two] : [two, one];
-    const isDate = month >= 1 && month <= 12 && day >= 1 && day <= 31;
-    return isDate ? `${fullYear}-${month}-${day}` : found;
+    if (second === undefined) return `${fullYear}-${first}-1`;
+    if (order === 'month' && Number(first) > 12) return found;
+    const isMonthFirst = order === 'month' || Number(second) > 12;
+    return isMonthFirst ? `${fullYear}-${first}-${second}` : `${fullYear}-${second}-${first}`;
   });
 }

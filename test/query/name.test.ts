@@ -423,7 +423,7 @@ describe('dates with the year at their end', () => {
     ['a release and a date', ['a-24-04-2024-05-01', 'a-22-04-2024-06-01']],
     ['if the order is the same', ['app-05-06-2024.ova', 'app-01-02-2023.ova']],
     ['numbers', ['CentOS-8.4.2105.ova', 'CentOS-8.3.2011.ova', 'CentOS-7.9.2009.ova']],
-    ['without such a month', ['app-14.13.2020', 'app-13.14.2021']],
+    ['without such a day', ['app-33.13.2021', 'app-13.14.2020']],
     ['versions such as 10.1.24', ['tomcat-10.1.24', 'tomcat-10.1.19', 'tomcat-9.1.29']],
     ['if others have no date', ['a-28.02.24', 'a-15.03.25', 'a-14.2']],
     ['halves of a year', ['a-22H2', 'a-21H2']],
