@@ -130,7 +130,7 @@ const TLS_ERRORS: readonly TlsError[] = [
     reason: 'no cipher in common',
   },
   {
-    pattern: /too weak|too small|_TOO_WEAK|_TOO_SMALL|PURPOSE|INVALID_CA|REVOKED/,
+    pattern: /_TOO_WEAK|_TOO_SMALL|PURPOSE|INVALID_CA|REVOKED/,
     remedy: 'ask the administrators of the server for another certificate',
   },
 ];
@@ -147,7 +147,9 @@ export function isTlsError({ code = '' }: NodeJS.ErrnoException): boolean {
 }
 
 function knownTlsError({ code, message }: NodeJS.ErrnoException): TlsError | undefined {
-  return TLS_ERRORS.find(({ pattern }) => pattern.test(`${code} ${message}`));
+  // EPROTO has OpenSSL's words in its message: `wrong version number`.
+  const words = `${code} ${message}`.toUpperCase().replaceAll(' ', '_');
+  return TLS_ERRORS.find(({ pattern }) => pattern.test(words));
 }
 
 function tlsFailure(cause: NodeJS.ErrnoException, attempt: Attempt): Failure {

@@ -9,6 +9,9 @@ export const MAX_WAIT = 60_000;
 /** Milliseconds, up to half longer, so that machines that start together spread out. */
 const FIRST_GAP = 250;
 
+/** Without a maximum, one broken request among good ones would make it longer for ever. */
+const MAX_GAP = 10_000;
+
 /** Successes in turn after which the gap is halved. */
 const HALVED_AFTER = 10;
 
@@ -118,7 +121,10 @@ export class Pace {
     const time = elapsed();
     this.#hasResponded = true;
     if (this.#gap === 0) this.#gap = Math.round(FIRST_GAP * (1 + random() / 2));
-    else if (isInTurn) this.#gap = Math.max(Math.round(this.#gap * 1.5), this.#acceptedGap);
+    else if (isInTurn) {
+      const longer = Math.max(Math.round(this.#gap * 1.5), this.#acceptedGap);
+      this.#gap = Math.min(longer, MAX_GAP);
+    }
     this.#successes = 0;
     this.#refusedSince ??= time;
     // The last try is at the end of the minute.

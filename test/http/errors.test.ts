@@ -13,8 +13,13 @@ const url = new URL('https://images.example/v2');
 const MESSAGE =
   'by the system; if the root CA is installed locally, try running Node.js with --use-system-ca';
 
-function errorOf(systemCode: string, sent = false, endpoint: Endpoint = ENDPOINT) {
-  const thrown = Object.assign(new Error(MESSAGE), { code: systemCode });
+function errorOf(
+  systemCode: string,
+  sent = false,
+  endpoint: Endpoint = ENDPOINT,
+  message = MESSAGE,
+) {
+  const thrown = Object.assign(new Error(message), { code: systemCode });
   const attempt = { ...endpoint, url, sent, hasCa: false, hasResponded: false };
   return networkError(thrown, attempt);
 }
@@ -77,6 +82,14 @@ it.each([
   const message = `no trusted TLS connection to images.example: ${reason}`;
   expect(errorOf(code)).toMatchObject({ code: 'tls', message });
   expect(hintOf(errorOf(code))).toContain(hint);
+});
+
+it('EPROTO is the TLS error that its message names', () => {
+  const message =
+    'write EPROTO 00:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:';
+  const error = errorOf('EPROTO', false, ENDPOINT, message);
+  expect(error.message).toMatch(/: the port does not speak TLS$/);
+  expect(hintOf(error)).toContain('check the scheme and port');
 });
 
 it.each([

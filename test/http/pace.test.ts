@@ -253,6 +253,15 @@ describe('the pace', () => {
     expect(await send(200)).toBe(1_427);
   });
 
+  it('has a gap of at most 10 s, so that one broken request does not stop the others', async () => {
+    const { send, sendAll } = paceAt();
+    for (let round = 0; round < 20; round += 1) {
+      await sendAll(5);
+      await send(503);
+    }
+    expect(await send(200)).toBe(10_000);
+  });
+
   it('waits as long as the longest refusal of those under way asked', async () => {
     const { send } = paceAt();
     await Promise.all([send(429, 5_000), send(429), send(429, 1_000)]);

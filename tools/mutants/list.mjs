@@ -67,7 +67,7 @@ export const LONG = [
   ['src/upload/part-names.ts', '{1,16}$/.test(host)', '{1,64}$/.test(host)', 'test/upload/parts.test.ts'],
   ['src/query/time-value.ts', 'clock === undefined ? DAY : lengthOf(clock)', 'MINUTE', 'test/query/filter.test.ts'],
   ['src/http/pace.ts', '(status === 503 && this.#hasSucceeded)', 'status === 503', 'test/http/pace.test.ts'],
-  ['src/http/pace.ts', 'this.#gap = Math.max(Math.round(this.#gap * 1.5), this.#acceptedGap);', '{}', 'test/http/pace.test.ts'],
+  ['src/http/pace.ts', 'this.#gap = Math.min(longer, MAX_GAP);', '', 'test/http/pace.test.ts'],
   ['src/catalogue/sure-page.ts', 'return isNewest || isLowest ? key : BY_ID;', 'return BY_ID;', 'test/catalogue/filtered-lists.test.ts'],
   ['src/catalogue/sure-page.ts', '> ZONE_SPREAD', '> 0', 'test/catalogue/filtered-lists.test.ts'],
   ['src/catalogue/service-list.ts', '.slice(0, left)', '', 'test/catalogue/service-list.test.ts'],
