@@ -47,7 +47,7 @@ async function askOnce(
   const { stream } = io.stdin;
   stream.setEncoding('utf8');
   // Set before the prompt: input typed at once is not echoed either.
-  stream.setRawMode(hidden);
+  await onTerminal(() => stream.setRawMode(hidden));
   let input: string | undefined;
   try {
     await screen.write(label);
@@ -57,16 +57,18 @@ async function askOnce(
   } finally {
     // Echoed input has ended its line itself.
     const needsLineBreak = hidden || input === undefined;
-    await restore(stream, screen, needsLineBreak ? '\n' : '');
+    await onTerminal(() => {
+      stream.setRawMode(false);
+      return screen.write(needsLineBreak ? '\n' : '');
+    });
   }
 }
 
-async function restore(stream: NodeJS.ReadStream, screen: Sink, end: string): Promise<void> {
+/** @throws ImgctlError hangup: the terminal is gone, and SIGHUP on its way */
+async function onTerminal(action: () => unknown): Promise<void> {
   try {
-    stream.setRawMode(false);
-    await screen.write(end);
+    await action();
   } catch (cause) {
-    // The terminal is gone, and SIGHUP on its way.
     throw new ImgctlError('hangup', 'hangup', { cause });
   }
 }

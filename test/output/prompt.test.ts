@@ -105,6 +105,15 @@ describe('a prompt', () => {
       expect(terminal.rawModes).toEqual([true, false]);
     }
   });
+
+  it('ends as at a hangup if the terminal is gone', async () => {
+    const terminal = fakeTerminal();
+    terminal.setRawMode = () => {
+      throw new Error('setRawMode EIO');
+    };
+    const asked = ask(fakeIo({ stdin: terminal }), PASSWORD);
+    await expect(asked).rejects.toMatchObject({ code: 'hangup' });
+  });
 });
 
 it.each([
