@@ -20,7 +20,7 @@ interface Traits {
   readonly needs?: string;
   /** -q prints the first id alone. */
   readonly isId?: boolean;
-  /** Not an id if undefined: a part of it looks like another. Times and states are never cut. */
+  /** True if a part of it identifies it; default: not for an id. Times and states are never cut. */
   readonly isCuttable?: boolean;
   /** --time formats it. */
   readonly isTime?: boolean;
@@ -51,7 +51,7 @@ export function pick(columns: readonly Column[], ...names: readonly string[]): C
 }
 
 /**
- * Parses names of columns, such as `id,name` or `all`.
+ * Parses names of columns, such as `id,name`, `all` or `all,version`.
  * @param where the option, such as `--columns`
  * @param all what `all` stands for
  * @throws ImgctlError usage
@@ -62,8 +62,9 @@ export function parseColumns<Name extends string>(
   valid: readonly Name[],
   all: readonly Name[] = valid,
 ): readonly Name[] {
-  if (text.trim().toLowerCase() === 'all') return all;
-  return text.split(',').map((name) => {
-    return parseChoice(name.trim(), { noun: 'field', valid, where: `${where} '${text}'` });
+  return text.split(',').flatMap((word) => {
+    const name = word.trim();
+    if (name.toLowerCase() === 'all') return all;
+    return [parseChoice(name, { noun: 'field', valid, where: `${where} '${text}'` })];
   });
 }

@@ -24,6 +24,8 @@ export interface TableColumn extends Column {
   readonly title: string;
   /** Of each row. */
   readonly texts: readonly string[];
+  /** Of each row: its text is `-` because it has no value. */
+  readonly isMissing: readonly boolean[];
   /** Cells of the widest text and the title, or what the terminal has for them. */
   readonly width: number;
   /** Cells that it has at least: all, unless it may be cut. */
@@ -47,6 +49,7 @@ export function measureColumns(
   return columns.map((column, at) => {
     const wraps = hasSentences && at === last;
     const cells = rows.map((row) => output.cell(column, row));
+    const isMissing = cells.map(hasNoValue);
     const isNumeric = areNumbers(cells);
     const title = printable(column.name);
     const texts = cells.map(shownText);
@@ -56,13 +59,13 @@ export function measureColumns(
     const whole = wraps ? [title, ...texts.flatMap((text) => text.split(' '))] : [title];
     const minWidth = shrinks ? widest(whole, MIN_CUT_WIDTH) : width;
     const paint = painterOf(column, wraps, style);
-    return { ...column, title, texts, width, minWidth, wraps, isNumeric, paint };
+    return { ...column, title, texts, isMissing, width, minWidth, wraps, isNumeric, paint };
   });
 }
 
 /** True if a column has numbers, and nothing else but missing values. */
 function areNumbers(cells: readonly unknown[]): boolean {
-  const values = cells.filter((value) => value !== null && value !== undefined);
+  const values = cells.filter((value) => !hasNoValue(value));
   return values.length > 0 && values.every((value) => typeof value === 'number');
 }
 
@@ -75,8 +78,12 @@ function mayBeCut({ isId, isTime, isState, isCuttable = !isId }: Column): boolea
   return isCuttable && !isTime && !isState;
 }
 
+function hasNoValue(value: unknown): boolean {
+  return value === null || value === undefined;
+}
+
 function shownText(value: unknown): string {
-  if (value === null || value === undefined) return '-';
+  if (hasNoValue(value)) return '-';
   const text = cellText(value);
   return ASCII.test(text) ? text : printable(text);
 }

@@ -94,7 +94,7 @@ function* recordLines(
   const { hasSentences, omitsMissing } = output.table;
   for (let row = 0; row < rowsOf(columns); row += 1) {
     if (row > 0 || !isFirst) yield '\n';
-    const shown = columns.filter(({ texts }) => !(omitsMissing && texts[row] === '-'));
+    const shown = columns.filter(({ isMissing }) => !(omitsMissing && isMissing[row]));
     const keyWidth = Math.max(0, ...shown.map(({ title }) => displayWidth(title)));
     const indent = ' '.repeat(keyWidth + GAP.length);
     const room = (terminal.width ?? Number.POSITIVE_INFINITY) - indent.length;
@@ -112,12 +112,12 @@ const INDENT = '    ';
 
 /** Returns the column below a row, if it has a value there. */
 function linesBelow(
-  { title, texts, paint, wraps }: TableColumn,
+  { title, texts, isMissing, paint, wraps }: TableColumn,
   row: number,
   { terminal, style }: Look,
 ): string[] {
-  const text = texts[row] ?? '-';
-  if (text === '-') return [];
+  if (isMissing[row]) return [];
+  const text = texts[row] ?? '';
   const label = wraps ? '' : `${title}: `;
   const room = Math.max(0, (terminal.width ?? 0) - INDENT.length - displayWidth(label));
   const lines = wraps ? wrapWords(text, room, { cellsOf: displayWidth }) : [text];

@@ -37,9 +37,13 @@ export function cutMiddle(
   return [...first, ellipsis, ...end].join('').toWellFormed();
 }
 
+/** Made once, and only if a text needs it: that takes time. */
+let segmenter: Intl.Segmenter | undefined;
+
 function charactersOf(text: string): string[] {
   if (ASCII.test(text)) return text.split('');
-  return Array.from(new Intl.Segmenter('en').segment(text), ({ segment }) => segment);
+  segmenter ??= new Intl.Segmenter('en');
+  return Array.from(segmenter.segment(text), ({ segment }) => segment);
 }
 
 function fitting(characters: readonly string[], cells: number): string[] {

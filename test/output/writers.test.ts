@@ -220,6 +220,8 @@ it('listWriter writes records of a table one after the other', async () => {
   expect(await list('table', options)).toBe(
     'name    debian.ova\nfolder  debian\nid      7\n\nname  a,b.ova\nid    12\n',
   );
+  const dash = { ...options, names: ['name', 'folder'], rows: [{ name: '-', folder: null }] };
+  expect(await list('table', dash)).toBe('name  -\n');
   const own = { shown: [], names: [], asRecords: true, rows: [{ disk: 1 }, { 'disk 2': 'x' }] };
   expect(await list('table', own)).toBe('disk  1\n\ndisk 2  x\n');
 });

@@ -177,6 +177,7 @@ describe('images list', () => {
       ['images list -c id,version -o csv', 'id,version\r\n2,22.04-2024\r\n1,\r\n'],
       ['images list web --get version', '22.04-2024\n'],
       ['images list -c all -o csv --limit 1', /^(?!.*version)id,/],
+      ['images list -c all,version -o csv --limit 1', /^id,.*,version\b/],
     );
   });
 
