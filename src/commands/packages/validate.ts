@@ -77,13 +77,16 @@ async function run(context: Context, options: Options, files: readonly string[])
   return { output, rows: checkEach(context, batch, layout, options.maxHardware) };
 }
 
-type Layout = 'rows' | 'first row' | 'lines';
+/** Where the findings of a package are shown. */
+interface Layout {
+  readonly maxRows: number;
+  /** True if all are lines below the line of the package on stderr. */
+  readonly hasLines: boolean;
+}
 
 /**
- * Decides where the findings of a package are shown:
- *
  *     one package                    | rows
- *     several, a table on a terminal | lines below the line of the package on stderr
+ *     several, a table on a terminal | lines
  *     several, with -q, not --get    | the first row, of which the name of the package is printed
  *     several, otherwise             | rows
  */
@@ -93,9 +96,10 @@ function layoutOf(
   isOne: boolean,
   isTable: boolean,
 ): Layout {
-  if (isOne) return 'rows';
-  if (isTable && io.stdout.isTTY && io.stderr.isTTY) return 'lines';
-  return quiet && get === undefined ? 'first row' : 'rows';
+  const rows = { maxRows: Infinity, hasLines: false };
+  if (isOne) return rows;
+  if (isTable && io.stdout.isTTY && io.stderr.isTTY) return { maxRows: 0, hasLines: true };
+  return quiet && get === undefined ? { ...rows, maxRows: 1 } : rows;
 }
 
 /** Checks the packages one by one, and yields the rows of each. */
@@ -131,9 +135,8 @@ async function checkFile(
 ) {
   const summary = await readWithProgress(context, file, resolved, maxHardware);
   const { findings } = summary;
-  const rowCount = { rows: findings.length, 'first row': 1, lines: 0 }[layout];
-  const rows = findings.slice(0, rowCount).map((finding) => ({ file, ...finding }));
-  const inLines = layout === 'lines' ? findings : [];
+  const rows = findings.slice(0, layout.maxRows).map((finding) => ({ file, ...finding }));
+  const inLines = layout.hasLines ? findings : [];
   const errors = errorsOf(summary);
   if (errors.length > 0) return { rows, error: invalidPackage(file, errors, inLines) };
   const message = `${file}: valid, ${describeProof(summary)}`;

@@ -202,8 +202,10 @@ describe('push of several packages', () => {
     const files: Record<string, string> = { db, bad, large: writeOva(user.work, 'large') };
     for (const name of ['db-disk1.vmdk', 'bad.ovf'])
       writeFileSync(path.join(user.folder, name), 'old');
-    const given = order.map((name) => files[name]).join(' ');
-    const { stderr, exitCode } = await user.imgctl(`push ${given} ${FAST} --on-conflict replace`);
+    const given = `${order.map((name) => files[name]).join(' ')} --on-conflict replace`;
+    const planned = flaw === 'damage' && (await user.imgctl(`push ${given} --dry-run`));
+    if (planned) expect(planned.stderr).toContain(': bad.ovf would be broken\n');
+    const { stderr, exitCode } = await user.imgctl(`push ${given} ${FAST}`);
     expect(stderr).toContain('error: bad.ovf failed after these files became visible: db-');
     const expected = { exitCode: flaw === 'refuse' ? 4 : 1, syncs: 0 };
     expect({ exitCode, syncs: user.syncs() }).toEqual(expected);

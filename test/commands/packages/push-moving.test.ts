@@ -82,16 +82,19 @@ it.each([
   expect(user.syncs()).toBe(1);
 });
 
-it('push syncs the others if another push has stored one of its files meanwhile', async () => {
+it.each([
+  ['stored', 'MOVE', '', 'already has a different a.ova\n'],
+  ['replaced', 'PROPFIND', ' --on-conflict replace', 'a.ova failed: another file replaced it\n'],
+])('push syncs the others if another push has %s an OVA at %s', async (_, when, how, text) => {
   let moves = 0;
   const user = await storageUser('dav', [], ({ method }) => {
     moves += method === 'MOVE' ? 1 : 0;
-    if (method === 'MOVE' && moves === 1)
+    if (method === when && moves === 1)
       writeFileSync(path.join(user.folder, 'a.ova'), 'of another push');
   });
   const files = ['a', 'b'].map((name) => writeOva(user.work, name)).join(' ');
-  const { stderr, exitCode } = await user.imgctl(`push ${files} ${FAST}`);
-  expect(stderr).toContain('already has a different a.ova\n');
+  const { stderr, exitCode } = await user.imgctl(`push ${files} ${FAST}${how}`);
+  expect(stderr).toContain(text);
   expect({ exitCode, syncs: user.syncs() }).toEqual({ exitCode: 1, syncs: 1 });
 });
 

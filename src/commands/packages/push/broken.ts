@@ -15,6 +15,7 @@ import type { PlannedFile, PlannedPackage, Transfer } from '../../../upload/plan
  *     not stored    | any                       | no: no descriptor names them
  *     not compared  | one that is replaced      | yes: the descriptor may be stored
  *     another push has replaced one of the two  | yes: they may be of two pushes
+ *     the same, of a package of one file (OVA)  | no: it is of one of the two
  *
  * `db.ovf` was stored. Its `disk.vmdk` is replaced, then the response for the new `db.ovf` is lost:
  * `db.ovf` is broken, with `disk.vmdk` and `db.ovf (perhaps)`.
@@ -27,6 +28,8 @@ export function brokenPackages(
   for (const [{ name, files }, error] of incomplete) {
     const seen = files.filter((file) => visible.has(file.name));
     const isOfTwoPushes = onConflict === 'replace' && hasCode(error, 'conflict') && seen.length > 0;
+    // It is of this push or of another one, as a whole.
+    if (files.length === 1 && hasCode(error, 'conflict')) continue;
     // The descriptor has the name of the package.
     const descriptor = files.find((file) => file.name === name);
     if (!isOfTwoPushes && !isReadByHalf(descriptor, seen)) continue;

@@ -19,12 +19,17 @@ export async function dryRunResult(
   const { context, options, output, batch, transfer } = push;
   const { complete, incomplete, fatal } = outcome;
   if (fatal) throw fatal;
-  const isBroken = brokenPackages(incomplete, transfer).size > 0;
-  const willSync = options.sync && !isBroken && needsSync(push, complete);
+  const broken = [...brokenPackages(incomplete, transfer).keys()];
+  const isWithheld = options.sync && broken.length > 0;
+  const willSync = options.sync && !isWithheld && needsSync(push, complete);
   const rows = [...uploadRows(plan, complete), ...(willSync ? await syncRows(push, complete) : [])];
-  const note = { kind: 'note', message: 'nothing was uploaded or submitted' } as const;
+  const why = `no sync would be submitted: ${broken.join(', ')} would be broken`;
+  const afterwards = () => {
+    if (isWithheld) context.tell({ kind: 'failure', message: why });
+    context.tell({ kind: 'note', message: 'nothing was uploaded or submitted' });
+  };
   const error = batch.error(outcome.counts('to upload'));
-  return { output, rows, afterwards: () => context.tell(note), error };
+  return { output, rows, afterwards, error };
 }
 
 /** Returns the files of the complete packages, and the conflicts of those that would fail. */

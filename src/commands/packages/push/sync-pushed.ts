@@ -6,7 +6,7 @@ import type { Context } from '../../../context.ts';
 import { errorReason, ImgctlError } from '../../../errors.ts';
 import type { Row } from '../../../output/columns.ts';
 import type { PlannedPackage } from '../../../upload/plan.ts';
-import { follow } from '../sync/follow.ts';
+import { follow, justSubmitted } from '../sync/follow.ts';
 import { comparedName } from '../sync/image-names.ts';
 import { describeProblems, failureOf, hasErrorOf, reportProblems } from '../sync/problems.ts';
 import { submit, submittedResult, wasSubmitted } from '../sync/sync.ts';
@@ -27,7 +27,7 @@ export async function syncPushed(push: Push, complete: Packages): Promise<Result
   const submitted = await submitUnchanged(push, withoutSkipped(complete));
   if (!options.wait) return submittedResult(context, output, submitted);
   const { id } = submitted;
-  const request = await follow(context, id, 0, options);
+  const request = await follow(context, justSubmitted(id, context), options);
   const result = await syncedResult(push, complete, request);
   return { ...result, done: wasSubmitted(id) };
 }

@@ -36,27 +36,38 @@ export const POLL_OPTIONS = [
   }),
 ] as const;
 
+/** A request to follow. Its state is remembered if the history has it. */
+export interface Followed {
+  readonly id: SyncId;
+  readonly isInHistory: boolean;
+  /** When the service last accepted or showed it, on the clock of `elapsed`; -Infinity: unknown. */
+  readonly seenAt: number;
+}
+
+export function justSubmitted(id: SyncId, { io }: Context): Followed {
+  return { id, isInHistory: true, seenAt: io.elapsed() };
+}
+
 /**
  * Checks the status until the request finishes, and remembers it at the end of the wait.
- * @param age milliseconds since the service accepted or showed it; undefined if not in the history
  * @throws ImgctlError still-waiting, interrupted or a lasting failure, with the command to go on
  */
 export async function follow(
   context: Context,
-  id: SyncId,
-  age: number | undefined,
+  followed: Followed,
   options: Parsed<typeof POLL_OPTIONS>,
 ): Promise<SyncRequest> {
   const { tell } = context;
+  const { id, isInHistory } = followed;
   let last: SyncRequest | undefined;
   tell({ kind: 'begin' });
   try {
-    for await (const request of poll(context, id, age, options)) last = request;
+    for await (const request of poll(context, followed, options)) last = request;
   } catch (error) {
     throw error instanceof ImgctlError ? withResume(id, error) : error;
   } finally {
     await tell({ kind: 'end' });
-    if (last && age !== undefined) await rememberRequest(context, 'checked', last);
+    if (last && isInHistory) await rememberRequest(context, 'checked', last);
   }
   if (last && last.state !== 'waiting') return last;
   throw stillWaiting(id, last, options.waitTimeout);
@@ -72,20 +83,19 @@ export async function follow(
  */
 async function* poll(
   context: Context,
-  id: SyncId,
-  age: number | undefined,
+  followed: Followed,
   { pollInterval, waitTimeout }: Parsed<typeof POLL_OPTIONS>,
 ): AsyncGenerator<SyncRequest, void, void> {
   const { io } = context;
   const started = io.elapsed();
   const left = () => started + waitTimeout - io.elapsed();
-  let exists = isRecent(age);
-  /** When the service last accepted or showed the request, on the clock of `elapsed`. */
-  let seenAt = age === undefined ? -Infinity : started - age;
+  const { id } = followed;
+  let { seenAt } = followed;
+  let wasSeen = isRecent(started - seenAt);
   let interval = pollInterval ?? FIRST_INTERVAL;
   for (;;) {
     let pause = interval;
-    const checked = await check(context, id, exists, Math.max(left(), LAST_CHECK));
+    const checked = await check(context, id, wasSeen, Math.max(left(), LAST_CHECK));
     if (checked === 'too late') break;
     if (checked instanceof ImgctlError) {
       const mayAppear = isRecent(io.elapsed() - seenAt);
@@ -95,7 +105,7 @@ async function* poll(
       pause = Math.max(interval, retryAfter);
       reportRetry(context, id, checked, pause);
     } else {
-      exists = true;
+      wasSeen = true;
       seenAt = io.elapsed();
       reportState(context, checked, started);
       yield checked;
@@ -113,12 +123,12 @@ async function* poll(
 async function check(
   context: Context,
   id: SyncId,
-  exists: boolean,
+  wasSeen: boolean,
   time: number,
 ): Promise<SyncRequest | ImgctlError | 'too late'> {
   const deadline = AbortSignal.timeout(time);
   try {
-    return await readRequest(context, id, exists, deadline);
+    return await readRequest(context, id, wasSeen, deadline);
   } catch (error) {
     if (deadline.aborted) return 'too late';
     if (error instanceof ImgctlError) return error;

@@ -9,25 +9,25 @@ import { type Facts, hint, imgctl } from '../../../facts.ts';
 const MAX_UNSEEN = 60_000;
 
 /** True if a 404 does not mean that a request is gone. @param age since it was last seen */
-export function isRecent(age = Infinity): boolean {
+export function isRecent(age: number): boolean {
   return age < MAX_UNSEEN;
 }
 
 /**
  * Returns the request.
- * @param exists decides what a 404 means: the request is not shown yet, or does not exist
+ * @param wasSeen decides what a 404 means: the request is not shown yet, or does not exist
  * @throws ImgctlError not-found, of the service; the reason of the signal
  */
 export async function readRequest(
   context: Context,
   id: SyncId,
-  exists: boolean,
+  wasSeen: boolean,
   signal?: AbortSignal,
 ): Promise<SyncRequest> {
   const { client } = await context.session();
   return client.getSyncRequest(id, signal).catch((error: unknown) => {
     if (!hasCode(error, 'not-found')) throw error;
-    if (exists) {
+    if (wasSeen) {
       const message = `sync request ${id} was submitted, but cannot be found`;
       throw error.with({ message, facts: followHint(id) });
     }

@@ -1,28 +1,27 @@
 // The result of a command that has read a sync request: its record, problems and failure.
 
-import type { SyncId, SyncRequest } from '../../../api/sync-requests.ts';
+import type { SyncRequest } from '../../../api/sync-requests.ts';
 import type { Parsed } from '../../../cli/declare.ts';
 import type { Result } from '../../../cli/result.ts';
 import type { Context } from '../../../context.ts';
 import { stringify } from '../../../json.ts';
 import type { Output } from '../../../output/output.ts';
 import { describeDuration, shorten } from '../../../words.ts';
-import { follow, type POLL_OPTIONS } from './follow.ts';
+import { type Followed, follow, type POLL_OPTIONS } from './follow.ts';
 import { describeImages } from './image-names.ts';
 import { describeProblems, failureOf, reportProblems } from './problems.ts';
 
 const MAX_RECORD = 1_000;
 
-/** Waits until a request finishes. @param age as of `follow` */
+/** Waits until a request finishes. */
 export async function followedResult(
   context: Context,
   output: Output,
-  id: SyncId,
-  age: number | undefined,
+  followed: Followed,
   options: Parsed<typeof POLL_OPTIONS> & { readonly strict?: boolean },
 ): Promise<Result> {
   const started = context.io.elapsed();
-  const request = await follow(context, id, age, options);
+  const request = await follow(context, followed, options);
   const waited = context.io.elapsed() - started;
   const result = requestResult(context, output, request, options.strict);
   const afterwards = () => {

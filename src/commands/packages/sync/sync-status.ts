@@ -13,6 +13,7 @@ import { type Suggest, suggestRows } from '../../../cli/suggestions.ts';
 import type { Context } from '../../../context.ts';
 import { ImgctlError, tryOr } from '../../../errors.ts';
 import { hint, imgctl } from '../../../facts.ts';
+import type { Followed } from './follow.ts';
 import { type HistoryEntry, readHistory, rememberRequest } from './history.ts';
 import { ERRORS, LIST_ONLY, listRequests, NO_REQUESTS, SUBMIT } from './list-requests.ts';
 import { STATUS_COLUMNS, STATUS_LAYOUT, STRICT_OPTION, WAIT_OPTIONS } from './options.ts';
@@ -69,18 +70,19 @@ async function run(context: Context, options: Options, typedId?: string): Promis
 
 async function showRequest(context: Context, options: Options, typedId?: string): Promise<Result> {
   const output = context.output(STATUS_COLUMNS, { ...options, ...STATUS_LAYOUT });
-  const { id, age } = await findRequest(context, typedId);
-  if (options.wait) return followedResult(context, output, id, age, options);
-  const request = await readRequest(context, id, isRecent(age));
-  if (age !== undefined) await rememberRequest(context, 'checked', request);
+  const found = await findRequest(context, typedId);
+  if (options.wait) return followedResult(context, output, found, options);
+  const wasSeen = isRecent(context.io.elapsed() - found.seenAt);
+  const request = await readRequest(context, found.id, wasSeen);
+  if (found.isInHistory) await rememberRequest(context, 'checked', request);
   return requestResult(context, output, request, options.strict);
 }
 
-/** Returns the id as typed or of the last request, and its age if the history has it. */
-async function findRequest(context: Context, typedId: string | undefined) {
+/** Returns the request of the id as typed, or the last one. */
+async function findRequest(context: Context, typedId: string | undefined): Promise<Followed> {
   if (typedId === undefined) {
     const last = readHistory(context).at(-1);
-    if (last) return { id: last.id, age: ageOf(last, context) };
+    if (last) return { id: last.id, isInHistory: true, seenAt: seenAt(last, context) };
     throw new ImgctlError('not-found', NO_REQUESTS, { facts: hint`provide an id, or ${SUBMIT}` });
   }
   const { isSyncId } = await import('../../../api/sync-requests.ts');
@@ -94,11 +96,11 @@ async function findRequest(context: Context, typedId: string | undefined) {
   const entries = tryOr(() => readHistory(context), []);
   // A service may send the id as a number or as text.
   const entry = entries.find((each) => `${each.id}` === `${id}`);
-  return { id, age: entry && ageOf(entry, context) };
+  if (!entry) return { id, isInHistory: false, seenAt: -Infinity };
+  return { id, isInHistory: true, seenAt: seenAt(entry, context) };
 }
 
-/** Returns milliseconds. */
-function ageOf({ checked_on }: HistoryEntry, { io }: Context): number {
+function seenAt({ checked_on }: HistoryEntry, { io }: Context): number {
   // A clock that was set back since makes an age negative.
-  return Math.max(io.now() - Date.parse(checked_on), 0);
+  return io.elapsed() - Math.max(io.now() - Date.parse(checked_on), 0);
 }

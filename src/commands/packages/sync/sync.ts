@@ -20,6 +20,7 @@ import { stringify } from '../../../json.ts';
 import { column, namesOf } from '../../../output/columns.ts';
 import type { Output, OutputOptions } from '../../../output/output.ts';
 import { shorten } from '../../../words.ts';
+import { justSubmitted } from './follow.ts';
 import { rememberRequest } from './history.ts';
 import { describeImages } from './image-names.ts';
 import {
@@ -89,7 +90,7 @@ async function submitOnly(context: Context, options: OutputOptions): Promise<Res
 async function submitAndWait(context: Context, options: Parsed<typeof OPTIONS>): Promise<Result> {
   const output = context.output(STATUS_COLUMNS, { ...options, ...STATUS_LAYOUT });
   const { id } = await submit(context);
-  const result = await followedResult(context, output, id, 0, options);
+  const result = await followedResult(context, output, justSubmitted(id, context), options);
   return { ...result, done: wasSubmitted(id) };
 }
 
