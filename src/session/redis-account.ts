@@ -16,7 +16,7 @@ import { SharedStoreError } from './token-store.ts';
 
 /** Milliseconds until the mutex of a machine that died is free. */
 const MUTEX_TIME = 30_000;
-/** Milliseconds in which all that wait for the mutex, or hold it, have seen a refusal or a logout. */
+/** Milliseconds in which all that wait for the mutex, or hold it, surely notice. */
 const NOTICE_TIME = 180_000;
 
 /** Never aborts: for a command that has to be sent after an interrupt too. */
@@ -137,11 +137,8 @@ export class RedisAccount {
   /** One that is not in force expires at once. */
   async writeLimit(limit: RememberedLimit): Promise<void> {
     const now = this.#options.io.now();
-    await this.#set(
-      'limit',
-      `${limit.remaining}`,
-      isInForce(limit, now) ? limit.resetsAt - now : 0,
-    );
+    const left = isInForce(limit, now) ? limit.resetsAt - now : 0;
+    await this.#set('limit', `${limit.remaining}`, left);
   }
 
   async readRefusal(): Promise<Refusal | undefined> {

@@ -74,9 +74,10 @@ export class Tokens implements TokenSource {
    *     it has expired or soon will, and            that token
    *     there is no password
    *     the same with a password                    a new one
-   *     a new one is prevented                      that token from now on, also once it expires;
-   *                                                 if it has expired already, after an interrupt
-   *                                                 or with wrong credentials, the error
+   *     a new one is prevented by wrong             the error
+   *     credentials or an interrupt, or the
+   *     token has expired meanwhile
+   *     a new one is prevented otherwise            that token from now on, also once it expires
    */
   async current(): Promise<string> {
     const { io } = this.#options;
