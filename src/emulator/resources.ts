@@ -249,7 +249,7 @@ function readFilter(text: string): Filter {
   const isExact = [field, operator, ...operands.map((each) => each.text)].join(',') === text;
   const isValid = operands.every(
     ({ value, span }) =>
-      (value !== null || field === 'folder') && !(span?.dependsOn ?? span?.unknownZone),
+      (value !== null || field === 'folder') && !(span?.dependsOn ?? span?.start.unknownZone),
   );
   if (filter && isExact && isValid && operator !== 'notlike') return filter;
   throw new HttpError(400, `Wrong filter "${text}"; expected <field_name>,<operator>,<value>.`);

@@ -85,14 +85,13 @@ const TIME_TESTS = {
 function timeTest(operator: keyof typeof TIME_TESTS, spans: readonly Span[]): Test<FieldValue> {
   const test: TimeTest = TIME_TESTS[operator];
   const isNe = operator === 'ne';
-  const bounds = spans.map((start) => ({ start, end: { ...start, at: start.end } }));
   return (value) => {
     if (value === null) return isNe;
     const time = parseTime(`${value}`);
     if (time === undefined) return true;
-    const fits = ({ start, end }: { start: Time; end: Time }) => test(time, start, end);
+    const fits = ({ start, end }: Span) => test(time, start, end);
     // Of several times after `in`, one has to fit; of `ne`, the opposite of `in`, all.
-    return isNe ? bounds.every(fits) : bounds.some(fits);
+    return isNe ? spans.every(fits) : spans.some(fits);
   };
 }
 

@@ -70,7 +70,7 @@ export function portableTexts({ text, field, operator, operands }: Filter): stri
   const spans = operands.flatMap(({ span }) => span ?? []);
   const [span] = spans;
   if (span === undefined || !spans.some(({ dependsOn }) => dependsOn === 'zone')) return [text];
-  const [start, end] = [withOffset(span.at), withOffset(span.end)];
+  const [start, end] = [withOffset(span.start.at), withOffset(span.end.at)];
   const bounds: Partial<Record<Operator, readonly string[]>> = {
     lt: [`lt,${start}`],
     le: [`lt,${end}`],

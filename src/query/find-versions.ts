@@ -42,22 +42,19 @@ export function describeHiddenWords(): string {
   return HIDDEN.map(([label]) => label).join('; ');
 }
 
-// A token is a number, perhaps with a word or a letter in front of it, and more behind it:
-//
-//     in front    number    behind
-//                 7         .0 U3 c    dots with digits; letters, with digits or without
-//     SP-         5         .1         a version word
-//     v           12        sp2        a letter
-
 /** In front of a number, or behind it. */
 const VERSION_WORD = '(?:sp|patch|hotfix|cu|rc|alpha|beta)';
-/** The SP- of 7.0-SP-5, but not that of WASP-5. */
-const WORD_IN_FRONT = `(?<!${LETTER_OR_DIGIT})${VERSION_WORD}[-_. ]?`;
-/** The v of a-v12, but neither that of av12 nor that of a.v12. */
-const LETTER_IN_FRONT = `(?<!${LETTER_OR_DIGIT}|\\.)${LETTER}`;
-/** The U3 and c of 7.0U3c, the sp2 of 12sp2, but nothing of 7.0abc. */
-const LETTERS_BEHIND = `(?:${VERSION_WORD}|${LETTER})(?!${LETTER})\\d*`;
-const TOKEN = `(?:${WORD_IN_FRONT}|${LETTER_IN_FRONT})?(?<!\\d)\\d+(?:\\.\\d+|${LETTERS_BEHIND})*`;
+
+const TOKEN = [
+  // Perhaps a version word, the SP- of 7.0-SP-5, but not that of WASP-5;
+  `(?:(?<!${LETTER_OR_DIGIT})${VERSION_WORD}[-_. ]?`,
+  // or a letter, the v of a-v12, but neither that of av12 nor that of a.v12.
+  `|(?<!${LETTER_OR_DIGIT}|\\.)${LETTER})?`,
+  // A number: 7.
+  '(?<!\\d)\\d+',
+  // Perhaps dots with digits, the .0 of 7.0U3c, and letters, the U3 and c, but none of 7.0abc.
+  `(?:\\.\\d+|(?:${VERSION_WORD}|${LETTER})(?!${LETTER})\\d*)*`,
+].join('');
 
 /** What isHash decides about. Not digits alone: many names have dates. */
 const MAYBE_HASH = '(?=g|\\d*[a-f])g?[0-9a-f]{7,40}';

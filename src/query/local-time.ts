@@ -1,6 +1,6 @@
 // Local time, in the zone of this machine: offsets, the instants that it means, and its use.
 
-import { DAY, MINUTE } from './timestamp.ts';
+import { DAY, MINUTE, type Time } from './timestamp.ts';
 
 let isLocalUsed = false;
 
@@ -31,21 +31,23 @@ export function withOffset(instant: number): string {
  * - of 2026-10-25, when clocks show it twice, from the first to the last: 00:30Z to 01:31Z;
  * - of 2026-03-29, when clocks skip it, empty and at the end of the gap: 01:00Z.
  */
-export function localSpan(utc: number, length: number): { at: number; end: number } {
+export function localSpan(utc: number, length: number): { start: Time; end: Time } {
   // No zone is a day from UTC, and clocks change once in these days at most.
   const [first, last] = [utc - DAY, utc + length + DAY];
   const [before, after] = [offsetAt(first), offsetAt(last)];
   const [startBefore, endBefore] = [utc - before, utc + length - before];
-  if (before === after) return { at: startBefore, end: endBefore };
+  if (before === after) return { start: known(startBefore), end: known(endBefore) };
   const [startAfter, endAfter] = [utc - after, utc + length - after];
   const change = changeBetween(first, last);
   return {
     // By the clocks before the change, if they show it before that. What is skipped is at it.
-    at: startBefore < change ? startBefore : Math.max(startAfter, change),
+    start: known(startBefore < change ? startBefore : Math.max(startAfter, change)),
     // By the clocks after the change, if they show it after that.
-    end: endAfter > change ? endAfter : Math.min(endBefore, change),
+    end: known(endAfter > change ? endAfter : Math.min(endBefore, change)),
   };
 }
+
+const known = (at: number): Time => ({ at, unknownZone: undefined });
 
 /** Returns the instant at which the clocks of this machine change. */
 function changeBetween(first: number, last: number): number {

@@ -97,11 +97,11 @@ export class Name {
   }
 
   /**
-   * Returns the position of the first token that passes a test: the indexes of its place and
-   * version, and its letters, if it is not the first token of the version. v12 is at 0.0, SP05 at
-   * 0.0sp, 2024 at 0.1, 2 at 1.0.
+   * Returns a text that stands for the position of the first token that passes a test, and is only
+   * compared: the indexes of its place and version, and its letters, if it is not the first token of
+   * the version. v12 is at 0.0, SP05 at 0.0sp, 2024 at 0.1, 2 at 1.0.
    */
-  positionOf(test: (token: VersionToken) => boolean): string | undefined {
+  positionKey(test: (token: VersionToken) => boolean): string | undefined {
     for (const [placeIndex, place] of this.#places.entries()) {
       for (const [versionIndex, version] of place.entries()) {
         const token = version.find(test);

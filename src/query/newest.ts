@@ -44,19 +44,24 @@ export function describeChoices(choices: readonly ImageRecord[]): string[] {
   });
 }
 
-/** Returns the only newest image, or the error that lists several. @throws ImgctlError empty */
-export function onlyNewest({ index, query }: Pick<NewestCollector, 'query' | 'index'>) {
+type Newest =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'one'; readonly image: ImageRecord }
+  /** The error lists them. */
+  | { readonly kind: 'several'; readonly error: AmbiguousError };
+
+export function findNewest({ index, query }: Pick<NewestCollector, 'query' | 'index'>): Newest {
   const [series, ...others] = index.series();
-  if (series === undefined) throw new ImgctlError('empty', 'no images match');
+  if (series === undefined) return { kind: 'none' };
   if (others.length === 0) {
     const error = errorOf(series, query);
-    return error ? { error } : { image: series.choices[0] };
+    return error ? { kind: 'several', error } : { kind: 'one', image: series.choices[0] };
   }
   const newestOf = ({ choices }: Series<ImageRecord>) => choices[0];
   const newest: [ImageRecord, ...ImageRecord[]] = [newestOf(series), ...others.map(newestOf)];
   const advice = newest.length > MAX_LISTED ? '; add words' : '';
   const message = `${newest.length} series match${advice}`;
-  return { error: new AmbiguousError(message, likeliestFirst(newest)) };
+  return { kind: 'several', error: new AmbiguousError(message, likeliestFirst(newest)) };
 }
 
 /** Returns the only newest image of each series, and an error that names series with several. */
@@ -136,9 +141,8 @@ export function selectionOf(
   for (const { image } of index.rankedImages()) {
     if (query.matches(image)) narrower.add(image);
   }
-  if (narrower.isEmpty) return undefined;
-  const newest = onlyNewest({ index: narrower, query });
-  return !newest.error && newest.image === target ? query : undefined;
+  const newest = findNewest({ index: narrower, query });
+  return newest.kind === 'one' && newest.image === target ? query : undefined;
 }
 
 export const MAX_LISTED = 20;

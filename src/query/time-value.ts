@@ -18,9 +18,10 @@ export const DURATION = `(\\d+(?:\\.\\d+)?)(${Object.keys(UNITS).join('|')})`;
 const RELATIVE = new RegExp(`^([+-]?)${DURATION}$`);
 
 /** A time as typed: as long as its last unit. */
-export interface Span extends Time {
-  /** The first instant after it. */
-  readonly end: number;
+export interface Span {
+  readonly start: Time;
+  /** The first time after it. */
+  readonly end: Time;
   /** Set if it means other instants elsewhere, as it has no offset, or later, as it is an age. */
   readonly dependsOn: 'zone' | 'now' | undefined;
 }
@@ -32,15 +33,19 @@ export function parseTimeValue(text: string, now: number): Span | undefined {
     const age = Math.round(Number(amount) * (UNITS[unit] ?? 0));
     const at = sign === '+' ? now + age : now - age;
     if (Math.abs(at) > MAX_INSTANT) return undefined;
-    return { at, end: at + 1, unknownZone: undefined, dependsOn: 'now' };
+    return { ...spanFrom({ at, unknownZone: undefined }, 1), dependsOn: 'now' };
   }
   const { utc, zone, clock } = parseTimeText(text);
   const length = clock === undefined ? DAY : lengthOf(clock);
   if (utc !== undefined && zone === undefined) {
-    return { ...localSpan(utc, length), unknownZone: undefined, dependsOn: 'zone' };
+    return { ...localSpan(utc, length), dependsOn: 'zone' };
   }
   const time = parseTime(text);
-  return time && { ...time, end: time.at + length, dependsOn: undefined };
+  return time && { ...spanFrom(time, length), dependsOn: undefined };
+}
+
+function spanFrom(start: Time, length: number) {
+  return { start, end: { ...start, at: start.at + length } };
 }
 
 /** Returns the milliseconds of the last unit of `12:42`, `12:42:05` or `12:42:05.5`. */

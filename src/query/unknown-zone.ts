@@ -35,7 +35,7 @@ export function decidingZoneFinder(filter: Filter): ZoneFinder | undefined {
   const { field, operator, operands } = filter;
   const opposite = OPPOSITES[operator];
   if (kindOf(field) !== 'time' || opposite === undefined) return undefined;
-  const [typedZone] = operands.flatMap(({ span }) => span?.unknownZone ?? []);
+  const [typedZone] = operands.flatMap(({ span }) => span?.start.unknownZone ?? []);
   const mayMatch = filterPredicate(filter);
   const mayFail = filterPredicate({ ...filter, operator: opposite });
   return (image) => {

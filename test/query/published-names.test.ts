@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ReceivedImage } from '../../src/api/types.ts';
 import { nameOf } from '../../src/query/fields.ts';
-import { onlyNewest } from '../../src/query/newest.ts';
+import { findNewest } from '../../src/query/newest.ts';
 import { Query } from '../../src/query/query.ts';
 import { SeriesIndex } from '../../src/query/series.ts';
 import { sortImages } from '../../src/query/sort.ts';
@@ -75,9 +75,8 @@ it('in three of four ambiguous questions the first candidate is what a person me
     questions.flatMap(({ typed, answer }) => {
       if (answer === 'ambiguous') return [];
       const index = indexOf(names, typed.split(' '));
-      if (index.isEmpty) return [];
-      const { error } = onlyNewest({ index, query: new Query({}) });
-      return error ? [nameOf(error.choices[0]) === answer] : [];
+      const newest = findNewest({ index, query: new Query({}) });
+      return newest.kind === 'several' ? [nameOf(newest.error.choices[0]) === answer] : [];
     }),
   );
   expect(first.length).toBeGreaterThan(50);

@@ -117,7 +117,7 @@ it.each<readonly [string, string]>([
   ...rows('', '-30', '-30x', '-30D', '- 30d', '-1.5', '-999999999w'),
   ...rows('', '2024-1-31', '2024-02-30', 'yesterday', '2018-07-18 Wed 15:36:49 +24:00', ''),
 ])('parseTimeValue of %j is %j', (text, iso) => {
-  expect(parseTimeValue(text, NOW)?.at).toBe(iso ? Date.parse(iso) : undefined);
+  expect(parseTimeValue(text, NOW)?.start.at).toBe(iso ? Date.parse(iso) : undefined);
 });
 
 it('yesterday is the local day before, also if that has 23 hours', () => {
@@ -138,7 +138,7 @@ describe('a time without an offset', () => {
     ['2011-12-30', 'Pacific/Apia', '2011-12-31T00:00:00+14:00'],
   ])('%s is in %s %s', (text, zone, expected) => {
     vi.stubEnv('TZ', zone);
-    const { at = 0 } = parseTimeValue(text, NOW) ?? {};
+    const { at = 0 } = parseTimeValue(text, NOW)?.start ?? {};
     expect(withOffset(at)).toBe(expected);
     expect(at).toBe(Date.parse(expected));
   });
@@ -164,8 +164,8 @@ describe('a time without an offset', () => {
       }
     }
     const spanOf = (text: string) => {
-      const { at, end } = parseTimeValue(text, NOW) ?? {};
-      return [at, end];
+      const { start, end } = parseTimeValue(text, NOW) ?? {};
+      return [start?.at, end?.at];
     };
     const [, ...days] = [...shown.keys()].filter((text) => text.length === 10);
     for (const day of days.slice(0, -1)) expect([day, spanOf(day)]).toEqual([day, shown.get(day)]);
@@ -188,8 +188,8 @@ describe('a time without an offset', () => {
     ['30d', 1],
   ])('%s is %i ms long', (text, length) => {
     vi.stubEnv('TZ', 'UTC');
-    const { at = 0, end } = parseTimeValue(text, NOW) ?? {};
-    expect(end).toBe(at + length);
+    const { start, end } = parseTimeValue(text, NOW) ?? {};
+    expect(end?.at).toBe((start?.at ?? 0) + length);
   });
 
   it.each(['Europe/Berlin', 'America/St_Johns', 'Australia/Lord_Howe', 'Asia/Kolkata', 'UTC'])(
@@ -203,7 +203,7 @@ describe('a time without an offset', () => {
       const property = fc.property(instants, (seconds) => {
         const stamp = new Date(seconds * 1000).toISOString();
         const shown = formatTimestamp(stamp, 'local', NOW);
-        const at = parseTimeValue(shown, NOW)?.at ?? Number.NaN;
+        const at = parseTimeValue(shown, NOW)?.start.at ?? Number.NaN;
         expect(formatTimestamp(new Date(at).toISOString(), 'local', NOW)).toBe(shown);
         expect(at).toBeLessThanOrEqual(seconds * 1000);
       });

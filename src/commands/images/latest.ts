@@ -15,11 +15,11 @@ import { readName } from '../../query/name.ts';
 import {
   type AmbiguousError,
   describeChoices,
+  findNewest,
   MAX_LISTED,
   type NewestCollector,
   newestCollector,
   newestOfEach,
-  onlyNewest,
   selectionOf,
   withoutUnsure,
 } from '../../query/newest.ts';
@@ -98,7 +98,7 @@ async function run(context: Context, options: Options, words: readonly string[])
   const catalogue = await openCatalogue(context, options);
   const found = newestCollector(query);
   await readTogether(context, catalogue, [found]);
-  if (found.index.isEmpty) throw noMatchError(found);
+  if ((explain || each) && found.index.isEmpty) throw noMatchError(found);
   if (explain) return { output, rows: found.index.rankedImages().map(candidateRow) };
   if (each) return { output, ...newestOfAll(context, options, found) };
   const { image, command } = await chooseNewest(context, options, found);
@@ -142,8 +142,9 @@ async function chooseNewest(
   options: Options,
   found: NewestCollector,
 ): Promise<Chosen> {
-  const newest = onlyNewest(found);
-  if (!newest.error) return { image: newest.image };
+  const newest = findNewest(found);
+  if (newest.kind === 'none') throw noMatchError(found);
+  if (newest.kind === 'one') return { image: newest.image };
   const { error } = newest;
   const { choices } = error;
   const latest = withSourceAndOutput(context, options, 'images', 'latest');

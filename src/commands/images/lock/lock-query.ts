@@ -5,7 +5,7 @@ import type { Context } from '../../../context.ts';
 import { attempt } from '../../../errors.ts';
 import { hint, type Invocation } from '../../../facts.ts';
 import { equals } from '../../../query/filter.ts';
-import { type NewestCollector, onlyNewest, selectionOf } from '../../../query/newest.ts';
+import { findNewest, type NewestCollector, selectionOf } from '../../../query/newest.ts';
 import { parseQuery, Query } from '../../../query/query.ts';
 import { noMatchError } from '../empty.ts';
 import { withQuery } from '../invocation.ts';
@@ -30,9 +30,9 @@ export function newestForLock(
   command: Invocation,
 ): LockedImage {
   return namingLock(name, () => {
-    if (search.index.isEmpty) throw noMatchError(search);
-    const newest = onlyNewest(search);
-    if (!newest.error) return lockedImage(query, newest.image);
+    const newest = findNewest(search);
+    if (newest.kind === 'none') throw noMatchError(search);
+    if (newest.kind === 'one') return lockedImage(query, newest.image);
     const [first] = newest.error.choices;
     const id = numericId(first);
     if (id === undefined) throw newest.error;
