@@ -4,7 +4,7 @@ import fs, { type Stats } from 'node:fs';
 import path from 'node:path';
 import { errorCode, errorReason, ImgctlError, permissionAdvice } from '../errors.ts';
 import { readJsonFile, writeJsonFile } from '../files/atomic-file.ts';
-import { withMutex } from '../files/mutex.ts';
+import { holdMutex, withMutex } from '../files/mutex.ts';
 import { followLinks } from '../files/user-file.ts';
 import type { Io } from '../io.ts';
 import { isObject, type JsonObject } from '../json.ts';
@@ -142,7 +142,7 @@ export async function changeConfigFile(
   const directory = requireDirectory(findPaths(io).config);
   const file = configFilePath(directory);
   try {
-    await withMutex(file, MUTEX_PATIENCE, io, async (assertHeld) => {
+    await withMutex(holdMutex(file, MUTEX_PATIENCE, io), async (assertHeld) => {
       const { profile, profiles, rest } = change(readConfigFile(directory, io));
       const value: JsonObject = { profile, profiles: Object.fromEntries(profiles), ...rest };
       const create = (staging: string) => writeWithConf(staging, value);

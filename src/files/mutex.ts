@@ -15,31 +15,28 @@ const MAX_PAUSE = 1_000;
 
 export class MutexLostError extends ImgctlError {}
 
+export interface Mutex {
+  /** Throws MutexLostError unless the mutex is still held. */
+  readonly assertHeld: AssertHeld;
+  readonly release: () => void;
+}
+
+export const NO_MUTEX: Mutex = { assertHeld: () => {}, release: () => {} };
+
 /**
- * Runs the action while holding the mutex of `file`: the folder `<file>.lock`, with one file in it.
- * The random name of that file is the holder's, so that nobody takes over, renews or releases the
- * mutex of another one. The action's `assertHeld` throws MutexLostError unless the mutex is still
- * held. Clocks are never compared, because machines that share a folder may have different ones.
- * @throws ImgctlError locked: others held it for longer than `patience` milliseconds;
- * MutexLostError; the file system's error if no mutex can be made
+ * Holds the mutex of `file` until `release`: the folder `<file>.lock`, with one file in it. The
+ * random name of that file is the holder's, so that nobody takes over, renews or releases the mutex
+ * of another one. Clocks are never compared, because machines that share a folder may have
+ * different ones.
+ * @throws ImgctlError locked: others held it for longer than `patience` milliseconds; the file
+ * system's error if no mutex can be made
  */
-export async function withMutex<Result>(
+export async function holdMutex(
   file: string,
   patience: number,
   io: Clock,
-  action: (assertHeld: AssertHeld) => Promise<Result>,
   onWait?: () => void,
-): Promise<Result> {
-  const { assertHeld, release } = await holdMutex(file, patience, io, onWait);
-  try {
-    return await action(assertHeld);
-  } finally {
-    release();
-  }
-}
-
-/** Does the same until `release` is called. */
-export async function holdMutex(file: string, patience: number, io: Clock, onWait?: () => void) {
+): Promise<Mutex> {
   const own = await acquire(`${file}.lock`, patience, io, onWait);
   let time = io.now() / 1_000;
   const assertHeld = () => {
@@ -54,44 +51,37 @@ export async function holdMutex(file: string, patience: number, io: Clock, onWai
     }
   };
   const timer = setInterval(() => tryOr(assertHeld, undefined), RENEWAL).unref();
-  return {
-    assertHeld,
-    release() {
-      clearInterval(timer);
-      release(own);
-    },
+  const release = () => {
+    clearInterval(timer);
+    dropHolder(own);
   };
+  return { assertHeld, release };
 }
 
-/** Does the same, but returns undefined if no mutex can be made, or there is no file. */
+/** Holds none if there is no file, or no mutex can be made. @throws ImgctlError locked */
 export async function holdMutexIfPossible(
   file: string | undefined,
-  patience: number,
-  io: Clock,
-  onWait?: () => void,
-) {
-  if (file === undefined) return undefined;
+  ...rest: [patience: number, io: Clock, onWait?: () => void]
+): Promise<Mutex> {
+  if (file === undefined) return NO_MUTEX;
   try {
-    return await holdMutex(file, patience, io, onWait);
+    return await holdMutex(file, ...rest);
   } catch (error) {
     if (error instanceof ImgctlError) throw error;
-    return undefined;
+    return NO_MUTEX;
   }
 }
 
-/** Runs the action while holding the mutex, or without one if none can be made. */
-export async function withMutexIfPossible<Result>(
-  file: string | undefined,
-  patience: number,
-  io: Clock,
+/** Runs the action while holding the mutex. */
+export async function withMutex<Result>(
+  held: Promise<Mutex>,
   action: (assertHeld: AssertHeld) => Promise<Result>,
-  onWait?: () => void,
 ): Promise<Result> {
-  const mutex = await holdMutexIfPossible(file, patience, io, onWait);
+  const { assertHeld, release } = await held;
   try {
-    return await action(mutex?.assertHeld ?? (() => {}));
+    return await action(assertHeld);
   } finally {
-    mutex?.release();
+    release();
   }
 }
 
@@ -108,7 +98,7 @@ export function announced<Held>(held: Promise<Held>, say: () => void): Promise<H
 export function breakMutex(file: string): void {
   const folder = `${file}.lock`;
   const holder = tryOr(() => look(folder)[0], undefined);
-  if (holder !== undefined) release(path.join(folder, holder));
+  if (holder !== undefined) dropHolder(path.join(folder, holder));
 }
 
 async function acquire(folder: string, patience: number, io: Clock, onWait?: () => void) {
@@ -190,11 +180,11 @@ function takeOver(holder: string, own: string): boolean {
 /** True if only this process holds the mutex. Else releases it: another took it over meanwhile. */
 function settleRace(own: string): boolean {
   if (fs.readdirSync(path.dirname(own)).length === 1) return true;
-  release(own);
+  dropHolder(own);
   return false;
 }
 
-function release(own: string): void {
+function dropHolder(own: string): void {
   tryOr(() => {
     fs.unlinkSync(own);
     fs.rmdirSync(path.dirname(own));

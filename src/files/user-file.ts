@@ -13,10 +13,10 @@ import {
   tryOr,
 } from '../errors.ts';
 import { advice, type Facts } from '../facts.ts';
-import type { Clock, Io } from '../io.ts';
+import type { Io } from '../io.ts';
 import { decodeUtf8 } from '../json.ts';
 import { type AssertHeld, replaceFile } from './atomic-file.ts';
-import { MutexLostError, withMutex } from './mutex.ts';
+import { type Mutex, MutexLostError, withMutex } from './mutex.ts';
 
 /** Bytes, the same as of a list: `--from /dev/zero` must not fill the memory. */
 const MAX_SIZE = 256 * 2 ** 20;
@@ -165,6 +165,7 @@ function contentOf(file: string): string | undefined {
 
 /**
  * Replaces a file by the text that `change` returns, if there is one; one process at a time.
+ * @param hold holds the mutex of the file behind all links
  * @param change reads the file. It is called again if another program has replaced the file, or
  * taken over the mutex
  * @throws ImgctlError failed, locked, and whatever `change` throws
@@ -172,8 +173,7 @@ function contentOf(file: string): string | undefined {
 export async function changeUserFile(
   file: string,
   what: string,
-  patience: number,
-  io: Clock,
+  hold: (target: string) => Promise<Mutex>,
   change: () => Promise<string | undefined>,
 ): Promise<void> {
   try {
@@ -193,7 +193,7 @@ export async function changeUserFile(
     };
     for (let count = 1; ; count += 1) {
       try {
-        return await withMutex(target, patience, io, changeOnce);
+        return await withMutex(hold(target), changeOnce);
       } catch (error) {
         const mayRetry = error instanceof FileChangedError || error instanceof MutexLostError;
         if (!mayRetry || count === MAX_CHANGES) throw error;

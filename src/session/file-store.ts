@@ -125,13 +125,16 @@ export class FileStore implements TokenStore {
 
   /** Looks for nothing meanwhile: a process that stored a token releases the mutex at once. */
   async acquire(): Promise<{ readonly mutex: HeldMutex }> {
-    const held = await holdMutexIfPossible(this.limitFile, MUTEX_PATIENCE, this.#io);
-    const assertHeld = held?.assertHeld;
+    const { assertHeld, release } = await holdMutexIfPossible(
+      this.limitFile,
+      MUTEX_PATIENCE,
+      this.#io,
+    );
     const mutex = {
-      assertHeld: async () => assertHeld?.(),
+      assertHeld: async () => assertHeld(),
       writeToken: (token: CachedToken) =>
         this.write(token, { assertHeld }).then(() => true, falseIfLost),
-      release: async () => held?.release(),
+      release: async () => release(),
     };
     return { mutex };
   }

@@ -4,7 +4,7 @@ import { readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { RequestRecord } from '../../src/emulator/settings.ts';
-import { withMutex } from '../../src/files/mutex.ts';
+import { holdMutex, withMutex } from '../../src/files/mutex.ts';
 import { keyedFile } from '../../src/files/paths.ts';
 import { serve } from '../support/emulator.ts';
 import { fakeIo, runCli, temporaryDirectory } from '../support/io.ts';
@@ -92,8 +92,13 @@ it.each([
 it.each([
   ['images list -n 1', '_limit.', 'waiting for another imgctl that requests a token'],
   ['images changes', 'default.', 'waiting for another run with this cursor'],
+  [
+    'images lock add x --replace --file ~/x.json',
+    'x.json',
+    'waiting for another imgctl that changes the lock file ~/x.json',
+  ],
 ])('%s says each 30 s that another process has the mutex of %s', async (line, prefix, text) => {
-  const { baseUrl } = await serve({});
+  const { baseUrl } = await serve({ images: 1 });
   const env = account(baseUrl);
   expect(await runCli(line.split(' '), { env })).toMatchObject({ exitCode: 0 });
   const files = readdirSync(env.HOME, { recursive: true, encoding: 'utf8' });
@@ -101,7 +106,7 @@ it.each([
   for (const token of files.filter((file) => path.basename(file).startsWith('_token.')))
     rmSync(path.join(env.HOME, token));
   const io = fakeIo({ env });
-  const waited = await withMutex(path.join(env.HOME, mutex), 0, io, async () => {
+  const waited = await withMutex(holdMutex(path.join(env.HOME, mutex), 0, io), async () => {
     const ended = runCli(line.split(' '), io);
     const said = () => {
       pass();
@@ -129,7 +134,7 @@ describe('a second push to a storage', () => {
   it('says so and waits, then goes on', async () => {
     const { folder, mutex, io, start } = await setUp();
     const waiting = `waiting for another push to folder ${folder}`;
-    const pushed = await withMutex(mutex, 0, io, async () => {
+    const pushed = await withMutex(holdMutex(mutex, 0, io), async () => {
       const ended = start();
       await expect.poll(() => io.stderr.text).toBe(`${waiting}\n`);
       pass();
@@ -142,7 +147,7 @@ describe('a second push to a storage', () => {
 
   it('ends with 1 after --wait-timeout, except for --dry-run, which waits for nothing', async () => {
     const { mutex, io, start } = await setUp();
-    await withMutex(mutex, 0, io, async () => {
+    await withMutex(holdMutex(mutex, 0, io), async () => {
       expect((await start('--dry-run')).stderr).not.toContain('waiting');
       const text =
         /waiting for another push .*\nimgctl: another imgctl has locked .* for 0\.2 s\nhint: /;

@@ -5,7 +5,12 @@ import path from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { advice } from '../../src/facts.ts';
 import { replaceFile } from '../../src/files/atomic-file.ts';
-import { MutexLostError, withMutex, withMutexIfPossible } from '../../src/files/mutex.ts';
+import {
+  holdMutex,
+  holdMutexIfPossible,
+  MutexLostError,
+  withMutex,
+} from '../../src/files/mutex.ts';
 import type { Io } from '../../src/io.ts';
 import { thrownBy } from '../support/errors.ts';
 import { fakeIo, impatientIo, temporaryDirectory } from '../support/io.ts';
@@ -28,12 +33,14 @@ async function contend(file: string): Promise<number> {
     holding -= 1;
   };
   const io = impatientIo();
-  await Promise.all(Array.from({ length: 8 }, () => withMutex(file, PATIENCE, io, action)));
+  await Promise.all(
+    Array.from({ length: 8 }, () => withMutex(holdMutex(file, PATIENCE, io), action)),
+  );
   return most;
 }
 
 describe('the lock', () => {
-  const BOTH = [withMutex, withMutexIfPossible];
+  const BOTH = [holdMutex, holdMutexIfPossible];
 
   it('has one holder at a time and leaves nothing behind', async () => {
     const file = freshFile();
@@ -46,7 +53,7 @@ describe('the lock', () => {
   it.each(BOTH)('is released if the action fails, which runs once: %o', async (lock) => {
     const file = freshFile();
     let runs = 0;
-    const failing = lock(file, PATIENCE, fakeIo(), async () => {
+    const failing = withMutex(lock(file, PATIENCE, fakeIo()), async () => {
       runs += 1;
       throw new Error('of the action');
     });
@@ -78,7 +85,7 @@ describe('the lock', () => {
     const file = freshFile();
     const events: string[] = [];
     let release = () => {};
-    const first = withMutex(file, PATIENCE, fakeIo({ time: 0 }), async (assertHeld) => {
+    const first = withMutex(holdMutex(file, PATIENCE, fakeIo({ time: 0 })), async (assertHeld) => {
       events.push('first begins');
       await new Promise<void>((resolve) => {
         release = resolve;
@@ -96,7 +103,7 @@ describe('the lock', () => {
       if (io.sleeps.length === 100) release();
       return io.sleep(milliseconds, signal);
     };
-    await withMutex(file, PATIENCE, { ...io, sleep }, async () => {
+    await withMutex(holdMutex(file, PATIENCE, { ...io, sleep }), async () => {
       events.push('second begins');
       release();
     });
@@ -108,9 +115,9 @@ describe('the lock', () => {
     const file = freshFile();
     // Its pauses take 1 ms and count as 100, so that it sees no renewal: the holder seems to be stopped.
     const watcher = impatientIo();
-    const stopped = withMutex(file, PATIENCE, fakeIo(), async (confirmLost) => {
+    const stopped = withMutex(holdMutex(file, PATIENCE, fakeIo()), async (confirmLost) => {
       confirmLost();
-      await withMutex(file, PATIENCE, watcher, async (assertHeld) => {
+      await withMutex(holdMutex(file, PATIENCE, watcher), async (assertHeld) => {
         const message = `${file}.lock was removed, or another imgctl took it over`;
         const facts = advice('run the command again');
         // With ENOENT as its cause, it would be taken for a folder that cannot be written.
@@ -125,12 +132,12 @@ describe('the lock', () => {
 
   it('is confirmed right before a file is put in place, so that a holder that hung overwrites nothing', async () => {
     const file = freshFile();
-    const hung = withMutex(file, PATIENCE, fakeIo(), (assertHeld) =>
+    const hung = withMutex(holdMutex(file, PATIENCE, fakeIo()), (assertHeld) =>
       replaceFile(file, 'of the one that hung', {
         assertHeld,
         create: async (staging) => {
           fs.writeFileSync(staging, 'of the one that hung');
-          await withMutex(file, PATIENCE, impatientIo(), (confirmOther) =>
+          await withMutex(holdMutex(file, PATIENCE, impatientIo()), (confirmOther) =>
             replaceFile(file, 'of the other', { assertHeld: confirmOther }),
           );
         },
@@ -146,8 +153,8 @@ describe('the lock', () => {
     let isTaken = false;
     let isOver = false;
     let second: Promise<boolean> | undefined;
-    await withMutex(file, PATIENCE, fakeIo(), async () => {
-      second = withMutex(file, PATIENCE, impatientIo(), async (assertHeld) => {
+    await withMutex(holdMutex(file, PATIENCE, fakeIo()), async () => {
+      second = withMutex(holdMutex(file, PATIENCE, impatientIo()), async (assertHeld) => {
         isTaken = true;
         await expect.poll(() => isOver).toBe(true);
         assertHeld();
@@ -176,9 +183,9 @@ describe('the lock', () => {
         .map((name) => fs.readdirSync(name, { recursive: true }));
     const before = entries();
     const io = fakeIo({ time: 0 });
-    const locked = withMutex(file, PATIENCE, io, async () => 1);
+    const locked = withMutex(holdMutex(file, PATIENCE, io), async () => 1);
     await expect(locked).rejects.toThrow(`${file}.lock was not created by imgctl`);
-    expect(await withMutexIfPossible(file, PATIENCE, io, async () => 2)).toBe(2);
+    expect(await withMutex(holdMutexIfPossible(file, PATIENCE, io), async () => 2)).toBe(2);
     expect(entries()).toEqual(before);
     expect(io.sleeps).toEqual([]);
   });
@@ -188,7 +195,7 @@ describe('the lock', () => {
     fs.mkdirSync(`${file}.lock`);
     fs.writeFileSync(path.join(`${file}.lock`, `${A}`), '');
     const io = fakeIo({ time: 0 });
-    expect(await withMutex(file, PATIENCE, io, async () => 'done')).toBe('done');
+    expect(await withMutex(holdMutex(file, PATIENCE, io), async () => 'done')).toBe('done');
     // Each pause takes 100 ms.
     expect(io.sleeps).toHaveLength(51);
   });
@@ -197,7 +204,7 @@ describe('the lock', () => {
     const file = freshFile();
     fs.mkdirSync(`${file}.lock`);
     const io = fakeIo({ time: 0 });
-    await expect(withMutex(file, 1_000, io, async () => 'done')).rejects.toMatchObject({
+    await expect(withMutex(holdMutex(file, 1_000, io), async () => 'done')).rejects.toMatchObject({
       code: 'locked',
       exitCode: 1,
       message: `another imgctl has locked ${file}.lock for 1 s`,
@@ -214,21 +221,23 @@ describe('the lock', () => {
     const io = fakeIo();
     io.interrupt();
     const interrupted = { code: 'interrupted' };
-    await expect(lock(file, PATIENCE, io, async () => 1)).rejects.toMatchObject(interrupted);
+    await expect(withMutex(lock(file, PATIENCE, io), async () => 1)).rejects.toMatchObject(
+      interrupted,
+    );
   });
 
-  it('is not waited for if none can be made, and is optional for withMutexIfPossible', async () => {
+  it('is not waited for if none can be made, and is optional for holdMutexIfPossible', async () => {
     const file = path.join(temporaryDirectory(), 'file');
     fs.writeFileSync(file, '');
     const io = fakeIo({ time: 0 });
     // Not even root can make a directory in /proc.
     const files = [path.join(file, 'config.json'), '/proc/self/config.json'];
     for (const below of fs.existsSync('/proc/self') ? files : files.slice(0, 1)) {
-      await expect(withMutex(below, PATIENCE, io, async () => 1)).rejects.toThrow(/^E/);
-      expect(await withMutexIfPossible(below, PATIENCE, io, async () => 2)).toBe(2);
+      await expect(withMutex(holdMutex(below, PATIENCE, io), async () => 1)).rejects.toThrow(/^E/);
+      expect(await withMutex(holdMutexIfPossible(below, PATIENCE, io), async () => 2)).toBe(2);
     }
     const isLocked = async () => fs.existsSync('undefined.lock');
-    expect(await withMutexIfPossible(undefined, PATIENCE, io, isLocked)).toBe(false);
+    expect(await withMutex(holdMutexIfPossible(undefined, PATIENCE, io), isLocked)).toBe(false);
     expect(io.sleeps).toEqual([]);
   });
 
@@ -247,7 +256,7 @@ describe('the lock', () => {
     if (name === 'mkdirSync') spy.mockImplementationOnce(() => undefined);
     spy.mockImplementationOnce(() => void other(`${file}.lock`));
     onTestFinished(() => spy.mockRestore());
-    const held = await withMutex(file, PATIENCE, impatientIo(), async (assertHeld) => {
+    const held = await withMutex(holdMutex(file, PATIENCE, impatientIo()), async (assertHeld) => {
       assertHeld();
       return fs.readdirSync(`${file}.lock`);
     }).finally(() => expect(fs.existsSync(`${file}.lock`)).toBe(false));

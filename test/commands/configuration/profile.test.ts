@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { withMutex } from '../../../src/files/mutex.ts';
+import { holdMutex, withMutex } from '../../../src/files/mutex.ts';
 import { run } from '../../../src/main.ts';
 import { fakeIo } from '../../support/io.ts';
 import { fakeKeychain } from '../../support/keychain.ts';
@@ -127,7 +127,7 @@ describe('profile', () => {
   it('use refuses a profile that is deleted while it waits for the settings', async () => {
     const { file, env } = userWith({ profiles: { work: {} } });
     let used: Promise<number> | undefined;
-    await withMutex(file, 1_000, fakeIo(), async () => {
+    await withMutex(holdMutex(file, 1_000, fakeIo()), async () => {
       await new Promise<void>((isWaiting) => {
         const io = { ...fakeIo({ env }), sleep: async () => isWaiting() };
         used = run(['profile', 'use', 'work'], io);

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Image } from '../../../src/api/types.ts';
-import { breakMutex } from '../../../src/files/mutex.ts';
+import { breakMutex, holdMutex } from '../../../src/files/mutex.ts';
 import { changeUserFile } from '../../../src/files/user-file.ts';
 import { catalogueByName, named } from '../../support/catalogue-page.ts';
 import { failed, fakeIo, runCli, temporaryDirectory } from '../../support/io.ts';
@@ -548,6 +548,8 @@ describe('a lock file that another program replaces while images are read', () =
     expect([result.exitCode, content()]).toEqual([2, '{']);
   });
 
+  const hold = (target: string) => holdMutex(target, 1_000, fakeIo());
+
   it('is changed again if another process took over its mutex', async () => {
     const file = path.join(temporaryDirectory(), 'a');
     let count = 0;
@@ -556,7 +558,7 @@ describe('a lock file that another program replaces while images are read', () =
       if (count === 1) breakMutex(file);
       return `${count}`;
     };
-    await changeUserFile(file, 'the lock file a', 1_000, fakeIo(), change);
+    await changeUserFile(file, 'the lock file a', hold, change);
     expect([count, fs.readFileSync(file, 'utf8')]).toEqual([2, '2']);
   });
 
@@ -569,7 +571,7 @@ describe('a lock file that another program replaces while images are read', () =
       return 'changed';
     };
     const message = 'another program changed the lock file a';
-    const changed = changeUserFile(file, 'the lock file a', 1_000, fakeIo(), change);
+    const changed = changeUserFile(file, 'the lock file a', hold, change);
     await expect(changed).rejects.toMatchObject({ code: 'failed', message });
     expect([count, fs.readFileSync(file, 'utf8')]).toEqual([10, '10']);
   });

@@ -7,7 +7,7 @@ import { findPaths } from '../../../config/paths.ts';
 import type { Context } from '../../../context.ts';
 import { ImgctlError, isMissing, tryOr } from '../../../errors.ts';
 import { replaceFile } from '../../../files/atomic-file.ts';
-import { announced, holdMutex } from '../../../files/mutex.ts';
+import { announced, holdMutex, NO_MUTEX } from '../../../files/mutex.ts';
 import { keyedFile } from '../../../files/paths.ts';
 import { cannotWrite, readTextFile } from '../../../files/user-file.ts';
 import { stringify } from '../../../json.ts';
@@ -44,7 +44,6 @@ interface StateOptions {
 const MUTEX_PATIENCE = 600_000;
 
 /** With --peek nothing is stored, so nobody has to wait. */
-const NO_MUTEX = { assertHeld: () => {}, release: () => {} };
 
 const START_AGAIN = 'move it elsewhere to start again';
 

@@ -7,6 +7,7 @@ import { type Suggest, suggestWords } from '../../../cli/suggestions.ts';
 import type { Context } from '../../../context.ts';
 import { ImgctlError } from '../../../errors.ts';
 import { hint, type Invocation, imgctl } from '../../../facts.ts';
+import { announced, holdMutex } from '../../../files/mutex.ts';
 import { expandHome } from '../../../files/paths.ts';
 import { changeUserFile, readTextFile } from '../../../files/user-file.ts';
 import type { Output } from '../../../output/output.ts';
@@ -41,8 +42,8 @@ export type LockFileOptions = Parsed<readonly [typeof LOCK_FILE_OPTION]> &
 
 const NO_LOCKS: Locks = new Map();
 
-/** Others may be resolving images meanwhile. */
-const MUTEX_PATIENCE = 60_000;
+/** Others may read a large catalogue one after the other. */
+const MUTEX_PATIENCE = 600_000;
 
 interface Access {
   /** The service whose images the command reads; undefined if it reads none. */
@@ -64,9 +65,15 @@ export async function changeLocks(
   access: Access,
   change: (locks: Locks) => Promise<Locks>,
 ): Promise<{ readonly before: Locks; readonly after: Locks }> {
-  const file = path.resolve(context.io.cwd, options.file);
+  const { console, io } = context;
+  const file = path.resolve(io.cwd, options.file);
+  const label = labelOf(options);
+  const hold = (target: string) =>
+    announced(holdMutex(target, MUTEX_PATIENCE, io), () =>
+      console.stalled(`waiting for another imgctl that changes ${label}`),
+    );
   let changed = { before: NO_LOCKS, after: NO_LOCKS };
-  await changeUserFile(file, labelOf(options), MUTEX_PATIENCE, context.io, async () => {
+  await changeUserFile(file, label, hold, async () => {
     const old = await readLockFile(context, options, access);
     changed = { before: old.locks, after: await change(old.locks) };
     const text = formatLockFile({ ...old, locks: changed.after });

@@ -16,7 +16,7 @@ import { command, type Parsed, SERVICE_CODES } from '../../../cli/declare.ts';
 import type { Result } from '../../../cli/result.ts';
 import type { Context } from '../../../context.ts';
 import type { AssertHeld } from '../../../files/atomic-file.ts';
-import { withMutexIfPossible } from '../../../files/mutex.ts';
+import { holdMutexIfPossible, withMutex } from '../../../files/mutex.ts';
 import { describeDuration } from '../../../words.ts';
 import { openUploadStorage } from '../../upload-storage.ts';
 import { FILES, PackageBatch } from '../package-batch.ts';
@@ -97,6 +97,6 @@ async function afterOthers(
     await tell({ kind: 'end' });
     return action(assertHeld);
   };
-  const pushing = withMutexIfPossible(mutex, patience, io, alone, onWait);
+  const pushing = withMutex(holdMutexIfPossible(mutex, patience, io, onWait), alone);
   return pushing.finally(() => tell({ kind: 'end' }));
 }

@@ -8,7 +8,7 @@ import type { Context } from '../../../context.ts';
 import { errorReason, ImgctlError, permissionAdvice } from '../../../errors.ts';
 import { advice } from '../../../facts.ts';
 import { readJsonFile, writeJsonFile } from '../../../files/atomic-file.ts';
-import { withMutex } from '../../../files/mutex.ts';
+import { holdMutex, withMutex } from '../../../files/mutex.ts';
 import type { Io } from '../../../io.ts';
 import type { JsonObject } from '../../../json.ts';
 import { shorten } from '../../../words.ts';
@@ -138,7 +138,7 @@ export async function storeEntry(
       return isSame(each) ? { ...entry, id: each.id, submitted_on: each.submitted_on } : each;
     });
   };
-  await withMutex(file, MUTEX_PATIENCE, io, async (assertHeld) => {
+  await withMutex(holdMutex(file, MUTEX_PATIENCE, io), async (assertHeld) => {
     const requests = withEntry(readEntries(file)).slice(-MAX_ENTRIES);
     await writeJsonFile(file, { requests }, { assertHeld });
   });
