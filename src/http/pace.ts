@@ -86,20 +86,28 @@ export class Pace {
     const sendAndLearn = async () => {
       const hasSucceeded = this.#hasSucceeded;
       const response = { ...(await transmit()), hasSucceeded };
-      const askedWait = requestedWait(response) ?? 0;
-      if (!this.#isTooFast(response, hasOwnLimit)) {
-        this.#note(response, isInTurn);
-        return { response, askedWait, verdict: 'ok' } as const;
-      }
-      this.#slowDown(isInTurn, askedWait);
-      const verdict = this.refusedFor >= MAX_REFUSED ? 'given-up' : 'too-fast';
-      return { response, askedWait, verdict } as const;
+      return this.#learn(response, isInTurn, hasOwnLimit);
     };
-    if (!isInTurn) return sendAndLearn();
-    const turn = this.#lastTurn.then(() => this.#waitForGap(signal)).then(sendAndLearn);
+    return isInTurn ? this.#inTurn(signal, sendAndLearn) : sendAndLearn();
+  }
+
+  /** Waits for the requests before it, and for the gap. */
+  #inTurn<Result>(signal: AbortSignal, action: () => Promise<Result>): Promise<Result> {
+    const turn = this.#lastTurn.then(() => this.#waitForGap(signal)).then(action);
     const settled = () => {};
     this.#lastTurn = turn.then(settled, settled);
     return turn;
+  }
+
+  #learn(response: HttpResponse, isInTurn: boolean, hasOwnLimit: boolean): PacedResponse {
+    const askedWait = requestedWait(response) ?? 0;
+    if (!this.#isTooFast(response, hasOwnLimit)) {
+      this.#note(response, isInTurn);
+      return { response, askedWait, verdict: 'ok' };
+    }
+    this.#slowDown(isInTurn, askedWait);
+    const verdict = this.refusedFor >= MAX_REFUSED ? 'given-up' : 'too-fast';
+    return { response, askedWait, verdict };
   }
 
   #isTooFast({ status }: HttpResponse, hasOwnLimit: boolean): boolean {
