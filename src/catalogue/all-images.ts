@@ -21,7 +21,7 @@ export async function* allImages(service: Service, first: ImagePage, stopAfter: 
   const yieldedIds = new Set<number>();
   try {
     for await (const page of provenPagesById(first, requests, stopAfter)) {
-      for (const id of page.ids) yieldedIds.add(id);
+      for (const image of page.images) yieldedIds.add(idOf(image));
       yield page;
     }
   } catch (error) {
@@ -85,7 +85,7 @@ async function* provenPagesById(first: ImagePage, requests: Requests, stopAfter:
   let seen = 0;
   let isProved = false;
   for await (const page of pagesById(first, requests, stopAfter)) {
-    seen += page.ids.length;
+    seen += page.images.length;
     if (!isProved && seen + page.below < first.total) {
       await proveNoneLost(first, requests);
       isProved = true;

@@ -20,7 +20,7 @@ import { equals } from '../query/filter.ts';
 import { Query } from '../query/query.ts';
 import { addImage } from './held-images.ts';
 import { isOutage, isRefusedRequest } from './page.ts';
-import { type SourceOptions, serviceOf } from './service.ts';
+import { type Service, type SourceOptions, serviceOf } from './service.ts';
 import { type ListEnd, listCatalogue, listOnePage, type ReadOptions } from './service-list.ts';
 
 export interface Catalogue {
@@ -50,28 +50,27 @@ export function serviceCatalogue(
   options: SourceOptions = {},
 ): Catalogue {
   const service = serviceOf(client, options);
-  const catalogue: Catalogue = {
+  return {
     baseUrl,
     images: (query, limits = {}) => listCatalogue(service, query, limits),
     imagesOfOnePage: async (query, limits = {}) =>
       (await listOnePage(service, query, limits))?.images,
-    getImage: (id) => getOrFind(client, catalogue, id),
+    getImage: (id) => getOrFind(client, service, id),
   };
-  return catalogue;
 }
 
 /**
  * Searches the list if the service refuses the image: it may not have this resource, section 4.4,
  * or refuse an id too large for a database.
  */
-async function getOrFind(client: Client, catalogue: Catalogue, id: number | string) {
+async function getOrFind(client: Client, service: Service, id: number | string) {
   try {
     return await client.getImage(id);
   } catch (refusal) {
     if (!isRefusedRequest(refusal) || isOutage(refusal)) throw refusal;
   }
   const query = new Query({ filters: [equals('id', id)] });
-  for await (const [image] of catalogue.images(query, { streams: true })) {
+  for await (const [image] of listCatalogue(service, query, { streams: true })) {
     if (image) return image;
   }
   return undefined;

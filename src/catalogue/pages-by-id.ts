@@ -19,7 +19,6 @@ interface Reader {
 
 /** The images of a page that were not on a page before it. */
 export interface TakenPage extends Pick<ImagePage, 'images' | 'bytes'> {
-  readonly ids: readonly number[];
   /** Number of images with lower ids, as the service says. */
   readonly below: number;
 }
@@ -101,12 +100,8 @@ class Segments {
     const takenDownTo = Math.min(this.#takenDownTo, lowest);
     this.#takenDownTo = takenDownTo;
     this.#ahead = others.filter(({ end }) => end < takenDownTo);
-    return {
-      images: page.images.slice(repeated),
-      ids: ids.slice(repeated),
-      below: page.total - ids.length,
-      bytes: page.bytes,
-    };
+    const images = page.images.slice(repeated);
+    return { images, below: page.total - ids.length, bytes: page.bytes };
   }
 
   /** Requests what is taken next, and more segments, but no more than so many images need. */

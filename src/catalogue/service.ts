@@ -9,7 +9,7 @@ export interface Service extends Source {
   readonly like: LikeProofs;
 }
 
-export type SourceOptions = { readonly [Name in 'perPage' | 'trace']?: Source[Name] | undefined };
+export type SourceOptions = Partial<Pick<Source, 'perPage' | 'trace'>>;
 
 export function serviceOf(
   client: ListClient,

@@ -48,6 +48,7 @@ export async function findSurePage(
 ): Promise<SurePage | undefined> {
   const sort = sortOfPage(wanted, perPage);
   const filters: (ServiceFilter | undefined)[] = filtersToSend(wanted.query);
+  // Without a filter, a page in another order than by id may be enough too.
   if (sort !== BY_ID) filters.push(undefined);
   let refusal: ImgctlError | undefined;
   for (const filter of filters) {

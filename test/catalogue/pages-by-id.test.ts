@@ -6,7 +6,8 @@ import type { ImagePage } from '../../src/api/images.ts';
 import { NotByIdError, pagesById } from '../../src/catalogue/pages-by-id.ts';
 
 const PER_PAGE = 10;
-const oneByOne = (below: () => Promise<ImagePage>) => ({ connections: 1, below });
+const oneByOne = (first: ImagePage, below: () => Promise<ImagePage>) =>
+  pagesById(first, { connections: 1, below }, Infinity);
 
 /** A list of ids, of which one is replaced by a higher one after every request. */
 class List {
@@ -161,11 +162,7 @@ describe('pages by id', () => {
   ])('end with an error if the service %s', async (_, change, message) => {
     const list = new List(upTo(50));
     const first = list.page();
-    const pages = pagesById(
-      first,
-      oneByOne(async () => change(list.page())),
-      Infinity,
-    );
+    const pages = oneByOne(first, async () => change(list.page()));
     expect(await pages.next()).toMatchObject({ value: { images: first.images } });
     await expect(pages.next()).rejects.toEqual(new NotByIdError(message));
   });
@@ -173,11 +170,7 @@ describe('pages by id', () => {
   it('end with an error that comes while the caller uses a page', async () => {
     const list = new List(upTo(15));
     const error = new Error('lost');
-    const pages = pagesById(
-      list.page(),
-      oneByOne(() => Promise.reject(error)),
-      Infinity,
-    );
+    const pages = oneByOne(list.page(), () => Promise.reject(error));
     await pages.next();
     await new Promise(setImmediate);
     await expect(pages.next()).rejects.toBe(error);
@@ -190,11 +183,7 @@ describe('pages by id', () => {
     ['twice', [{ id: 3 }, { id: 3 }]],
   ])('yield nothing of ids %s', async (_, images) => {
     const first = { ...new List(upTo(50)).page(), images };
-    const pages = pagesById(
-      first,
-      oneByOne(async () => first),
-      Infinity,
-    );
+    const pages = oneByOne(first, async () => first);
     await expect(pages.next()).rejects.toEqual(new NotByIdError('the service does not sort by id'));
   });
 });

@@ -1,5 +1,6 @@
 // Reads images of the service, of a snapshot, or the user's own, with warnings and progress.
 
+import { MAX_PER_PAGE } from '../../api/images.ts';
 import type { ReceivedImage } from '../../api/types.ts';
 import {
   type Catalogue,
@@ -7,7 +8,6 @@ import {
   ownCatalogue,
   serviceCatalogue,
 } from '../../catalogue/catalogue.ts';
-import type { SourceOptions } from '../../catalogue/service.ts';
 import type { ListEnd, ReadOptions } from '../../catalogue/service-list.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
@@ -24,7 +24,7 @@ export type ImagePages = AsyncGenerator<readonly ReceivedImage[], ListEnd, void>
 /** @throws ImgctlError config, usage; failed: the snapshot is older than --max-age */
 export async function openCatalogue(
   context: Context,
-  { from, maxAge, mine = false, perPage }: CatalogueOptions & Pick<SourceOptions, 'perPage'>,
+  { from, maxAge, mine, perPage = MAX_PER_PAGE }: CatalogueOptions & { readonly perPage?: number },
 ): Promise<Catalogue> {
   if (from !== undefined) return openSnapshot(context, from, maxAge);
   if (maxAge !== undefined) {
