@@ -45,6 +45,7 @@ describe('a run without a terminal', () => {
     ['dav', 'MOVE', /^web\.ova: waiting for the storage$/],
     ['dav', 'MOVE', /^web\.ova: waiting for 127\.0\.0\.1:\d+: MOVE \/upload\/\S+ \(.*\)$/],
     ['dav', 'GET', /^web\.ova: comparing with 127\.0\.0\.1:\d+$/],
+    ['dav', 'PROPFIND', /^looking at the files in 127\.0\.0\.1:\d+ before the sync$/],
   ])('says what a push to %s does while it waits at %s', async (kind, slow, line) => {
     const user = await storageUser(kind, [], ({ method, target }) => {
       if (!`${method} ${target}`.startsWith(slow)) return;
@@ -52,7 +53,7 @@ describe('a run without a terminal', () => {
       pass();
     });
     const file = writeOva(user.work, 'web', 5.5 * 2 ** 20);
-    const push = `push ${file} --no-sync --part-size 5M --parallel 1`.split(' ');
+    const push = `push ${file} --poll-interval 500ms --part-size 5M --parallel 1`.split(' ');
     const runs = [await runCli(push, { env: user.env }), await runCli(push, { env: user.env })];
     const lines = runs.flatMap(({ stderr }) => stderr.split('\n'));
     expect(lines).toContainEqual(expect.stringMatching(line));

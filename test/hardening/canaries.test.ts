@@ -203,7 +203,9 @@ function failingCommand({ user }: Secrets): Prepared {
 }
 
 async function refusedInput({ user }: Secrets): Promise<Prepared> {
-  const { baseUrl } = await scriptedServer(() => errorResponse(401, 'Invalid username.'));
+  // A refusal is stored, for the processes that wait to send the same password.
+  const refusal = errorResponse(403, `No access with ${user.password}.`);
+  const { baseUrl } = await scriptedServer(() => refusal);
   const { IMGCTL_PASSWORD: stdin, ...env } = accountOf(user, baseUrl);
   return { env, argv: ['login', '--password-stdin'], stdin: `${stdin}\n` };
 }

@@ -1,7 +1,7 @@
 // Tests the errors and hints for error codes of the network, TLS and the client itself.
 
 import { expect, it } from 'vitest';
-import { isTransient, networkError } from '../../src/http/errors.ts';
+import { isTransient, networkError, timeoutError } from '../../src/http/errors.ts';
 import type { Endpoint } from '../../src/http/message.ts';
 import { redirectError } from '../../src/http/redirects.ts';
 import { ENDPOINT } from '../support/client.ts';
@@ -56,11 +56,15 @@ it.each([
 });
 
 it.each([
-  [false, /^set HTTPS_PROXY$/],
-  [true, /firewall/],
-])('a request that is sent: %s, and times out has the hint %s', (sent, hint) => {
-  const error = errorOf('ETIMEDOUT', sent, { ...ENDPOINT, proxyAdvice: 'set HTTPS_PROXY' });
-  expect(hintOf(error)).toMatch(hint);
+  [false, /^set HTTPS_PROXY$/, /^set HTTPS_PROXY$/],
+  [true, /firewall/, /--timeout/],
+])('a request that is sent: %s, and times out has the hint %s, with its own limit %s', (...row) => {
+  const [sent, hint, ownHint] = row;
+  const endpoint = { ...ENDPOINT, proxyAdvice: 'set HTTPS_PROXY' };
+  expect(hintOf(errorOf('ETIMEDOUT', sent, endpoint))).toMatch(hint);
+  const { signal } = new AbortController();
+  const request = { method: 'GET', url, headers: {}, timeout: 1_000, signal };
+  expect(hintOf(timeoutError(request, endpoint, 'waiting', sent))).toMatch(ownHint);
 });
 
 it.each([

@@ -202,6 +202,10 @@ it.each([
   const { tokens, files } = await sessionWith(server.baseUrl, temporaryDirectory());
   for (const _login of responses) await tokens?.login(DEMO);
   expect(files.readLimit()?.remaining).toBe(3);
+  const receivedAt = Date.now();
+  await files.writeLimit({ remaining: 0, receivedAt, resetsAt: receivedAt + 60_000 });
+  await tokens?.login({ ...DEMO, ignoreLimit: true });
+  expect(files.readLimit()?.remaining).toBe(0);
 });
 
 /**

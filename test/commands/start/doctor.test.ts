@@ -216,6 +216,7 @@ describe('doctor checks the connection', () => {
     [MOVED, /^failed: .* redirected to/, 1],
     [{ status: 404, json: {} }, /^failed: .*: 404.* -> check the base URL/, 1],
     [{ status: 401, body: '<html>' }, /^failed: GET \S+: 401, with HTML .* firewall or portal/, 1],
+    [{ json: { error: 'x', message: 'No', status: 401 } }, /^ok: GET \S+ returned 401/, 4],
     [{ status: 401, body: 'No' }, /^warning: GET \S+ returned 401, but not in the format/, 4],
     [BUSY, /^failed: .*too many/, 6],
   ])('and reports the response %j', async (response, expected, code) => {
