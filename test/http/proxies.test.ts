@@ -277,6 +277,7 @@ describe('a proxy', () => {
         if (!isUnknown) expect(hintOf(error)).toMatch(hint);
         expect(`${error.message}${hintOf(error)}`).not.toContain('secret');
         expect({ heads: proxy.heads.length, sleeps }).toEqual({ heads: 1, sleeps: [] });
+        if (service === SERVICE) await expect.poll(() => proxy.open.size).toBe(0);
       }
     }
   });

@@ -74,7 +74,10 @@ export async function tunnelTo(
   identity?: Identity,
 ) {
   const heads: string[] = [];
+  const open = new Set<net.Socket>();
   const serve = (socket: net.Socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
     socket.once('data', (head) => {
       const response = Array.isArray(responses)
         ? responses[Math.min(heads.length, responses.length - 1)]
@@ -89,7 +92,7 @@ export async function tunnelTo(
     });
   };
   const server = identity ? tls.createServer(identity, serve) : net.createServer(serve);
-  return { ...(await listen(server)), heads };
+  return { ...(await listen(server)), heads, open };
 }
 
 /** Starts a TLS server that passes everything on to the target in plain text. */
