@@ -209,7 +209,6 @@ describe('sync', () => {
 
 describe('sync-status --wait', () => {
   it.each<[string, ScriptedResponse, RegExp]>([
-    ['PENDING', PENDING, /PENDING/],
     ['an unknown status', { json: { id: 41, status: 'BREWING' } }, /BREWING/],
     [
       'a status that is not a text',

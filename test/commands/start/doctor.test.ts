@@ -69,8 +69,10 @@ const SKIPPED = ['not checked: connection failed'];
 
 describe('doctor', () => {
   unixOnly('modes are Unix')('finds no problem after a login with one GET /v2', async () => {
-    const { at, requests, credentials, emulator } = await loggedIn();
+    const { at, requests, credentials, emulator, directory } = await loggedIn();
+    const before = fs.readdirSync(directory);
     const { rows, of, stderr, exitCode } = await at(61_000);
+    expect(fs.readdirSync(directory)).toEqual(before);
     expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
     const checks = ['program', 'files', 'configuration', 'connection', 'clock', 'token'];
     expect(rows.map(({ check, state }) => [check, state])).toEqual(
@@ -101,6 +103,8 @@ describe('doctor', () => {
     for (const columns of [39, 60]) {
       const shown = await runCli(['doctor'], { env, columns });
       expect(shown.stdout).not.toMatch(/…|hint +-$/m);
+      expect(shown.stdout).toMatch(/hint:? +run: imgctl\s/);
+      expect(shown.stderr).toBe('imgctl: failed checks: connection\n');
     }
     const homeless = await runCli(['doctor', '-q'], { env: {} });
     expect(homeless).toMatchObject({ stdout: 'files\nconnection\n', exitCode: 2 });
@@ -445,7 +449,6 @@ it.each<['dav' | 's3', string, Environment, number, RegExp[]]>([
   ['dav', '', {}, 0, [/^ok: 127\.0\.0\.1:\d+: reachable, credentials accepted$/]],
   ['dav', 'unset upload-username', {}, 0, [NO_NAME]],
   ['dav', '', { IMGCTL_UPLOAD_PASSWORD: '' }, 0, [NO_PASSWORD]],
-  ['dav', 'unset upload-url', {}, 0, []],
   ['dav', 'set upload-url dav+http://127.0.0.1:1/x', {}, 0, [PORT]],
   ['s3', '', { [SECRET]: 'wrong' }, 0, [WRONG]],
   ['s3', 'unset upload-access-key', {}, 0, [NO_KEY]],
