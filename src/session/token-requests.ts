@@ -149,6 +149,7 @@ export class TokenRequests {
       // The service may know only the newest token, that of the process which took the mutex.
       return sent.isStored ? sent : ((await stores.use(find)) ?? sent);
     } catch (error) {
+      // Nothing was sent: the token of the process which took the mutex will do.
       const found = error instanceof MutexLostError ? await stores.use(find) : undefined;
       if (found === undefined) throw error;
       return found;
