@@ -12,32 +12,10 @@ export function formatTimestamp(text: string, style: TimeStyle, now: number): st
   const instant = style === 'raw' ? undefined : parseTimestamp(text);
   if (instant === undefined) return text;
   if (style === 'age') return formatAge(now - instant);
-  const at = instant + (style === 'iso' ? 0 : offsetAt(instant));
-  const day = Math.floor(at / DAY);
-  const date = dateText(day);
+  const shown = new Date(instant + (style === 'iso' ? 0 : offsetAt(instant))).toISOString();
   // Another zone can have another year, and years of five digits begin with a sign.
-  if (date.length > 10) return text;
-  const seconds = Math.floor((at - day * DAY) / SECOND);
-  const clock = `${twoDigits(seconds / 3600)}:${twoDigits((seconds / 60) % 60)}`;
-  return style === 'iso' ? `${date}T${clock}:${twoDigits(seconds % 60)}Z` : `${date} ${clock}`;
-}
-
-/** The dates that were formatted. A list has few, and Date is slow. */
-const DATES = new Map<number, string>();
-const MAX_DATES = 10_000;
-
-/** Returns the date of a day since the epoch. */
-function dateText(day: number): string {
-  const known = DATES.get(day);
-  if (known !== undefined) return known;
-  if (DATES.size >= MAX_DATES) DATES.clear();
-  const [date = ''] = new Date(day * DAY).toISOString().split('T');
-  DATES.set(day, date);
-  return date;
-}
-
-function twoDigits(number: number): string {
-  return `${Math.floor(number)}`.padStart(2, '0');
+  if (!/^\d/.test(shown)) return text;
+  return style === 'iso' ? `${shown.slice(0, 19)}Z` : shown.slice(0, 16).replace('T', ' ');
 }
 
 const AGE_UNITS = [

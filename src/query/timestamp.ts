@@ -102,44 +102,11 @@ export function parseTimeText(text: string): TimeText {
 }
 
 function readTime(date: string, clock?: string, zone?: string, weekday?: string): TimeText {
-  const day = dayOf(date);
-  const time = clock === undefined ? 0 : sinceMidnight(clock);
-  const isOtherDay = weekday !== undefined && weekday !== day?.weekday;
-  const utc = day && time !== undefined && !isOtherDay ? day.at + time : undefined;
-  return { utc, clock, zone };
-}
-
-/** The days that were read. A catalogue has few, and Date is slow. */
-const DAYS = new Map<string, { readonly at: number; readonly weekday: string } | undefined>();
-const MAX_DAYS = 10_000;
-
-/** Returns the beginning of a day in UTC, and its weekday; undefined if there is no such day. */
-function dayOf(date: string) {
-  if (!DAYS.has(date)) {
-    if (DAYS.size >= MAX_DAYS) DAYS.clear();
-    const day = new Date(`${date}T00:00Z`);
-    // Date takes 31 June for 1 July.
-    const exists = day.getUTCDate() === Number(date.slice(8));
-    const weekday = WEEKDAYS[day.getUTCDay()] ?? '';
-    DAYS.set(date, exists ? { at: day.getTime(), weekday } : undefined);
-  }
-  return DAYS.get(date);
-}
-
-/** Returns the milliseconds from midnight to what a clock shows; undefined if none shows it. */
-function sinceMidnight(clock: string): number | undefined {
-  const hours = numberAt(clock, 0);
-  const minutes = numberAt(clock, 3);
-  const seconds = clock.length > 5 ? numberAt(clock, 6) : 0;
-  if (hours > 23 || minutes > 59 || seconds > 59) return undefined;
-  const milliseconds = clock.length > 8 ? Number(clock.slice(9, 12).padEnd(3, '0')) : 0;
-  return hours * HOUR + minutes * MINUTE + seconds * SECOND + milliseconds;
-}
-
-/** Returns the number of two digits. */
-function numberAt(text: string, at: number): number {
-  const zero = 48;
-  return 10 * (text.charCodeAt(at) - zero) + text.charCodeAt(at + 1) - zero;
+  const day = new Date(`${date}T${clock ?? '00:00'}Z`);
+  // Date takes 31 June for 1 July, and 24:00 for the next day.
+  const exists = day.getUTCDate() === Number(date.slice(8));
+  const isOtherDay = weekday !== undefined && weekday !== WEEKDAYS[day.getUTCDay()];
+  return { utc: exists && !isOtherDay ? day.getTime() : undefined, clock, zone };
 }
 
 /** Parses an abbreviation or `+02`, `+0200`, `+02:00`. */
