@@ -1,6 +1,5 @@
 // What was probably meant by a filter that cannot be parsed.
 
-import { shellQuote } from '../words.ts';
 import { FIELDS } from './fields.ts';
 import { timeInWords } from './time-value.ts';
 
@@ -10,20 +9,6 @@ export const EXAMPLE = "use a filter such as 'name~ubuntu' or name,like,%ubuntu%
 export function incompleteHint(text: string): string {
   const isField = FIELDS.some((field) => field === text.toLowerCase());
   return isField ? "put the filter in quotes, such as 'id>=1100'" : EXAMPLE;
-}
-
-/** Reads =~ and ~= of other languages as ~. */
-export function signHint(name: string, sign: string, value: string, valid: string): string {
-  if (name === '' || !sign.includes('~')) return `valid: ${valid}`;
-  const [plain, like] = sign.startsWith('!') ? ['!~', 'notlike'] : ['~', 'like'];
-  return `did you mean ${anchored(name, value, like) ?? shellQuote(`${name}${plain}${value}`)}?`;
-}
-
-/** Returns `name,like,ubuntu%` for ^ubuntu; undefined for a text without anchors. */
-export function anchored(field: string, text: string, operator = 'like'): string | undefined {
-  const [, start, part = '', end] = /^(\^?)([\w-]+)(\$?)$/.exec(text) ?? [];
-  if (!start && !end) return undefined;
-  return shellQuote(`${field},${operator},${start ? '' : '%'}${part}${end ? '' : '%'}`);
 }
 
 const TIMES =

@@ -4,7 +4,7 @@ import { parseChoice } from '../choices.ts';
 import { ImgctlError } from '../errors.ts';
 import { quoted } from '../words.ts';
 import { FIELDS, type Field, type FieldValue, kindOf, parseValue } from './fields.ts';
-import { EXAMPLE, incompleteHint, signHint, timeHint } from './filter-hints.ts';
+import { EXAMPLE, incompleteHint, timeHint } from './filter-hints.ts';
 import { withOffset } from './local-time.ts';
 import { parseTimeValue, type Span } from './time-value.ts';
 
@@ -111,8 +111,8 @@ function splitFilter(text: string, where: string): SplitFilter {
   const value = before.endsWith(' ') ? after.trimStart() : after;
   const operator = SIGNS.get(sign);
   if (operator) return { field: parseField(name, where), operator, values: [value] };
-  const advice = signHint(name, sign, value, [...SIGNS.keys()].join(' '));
-  throw filterError(`unknown operator '${sign}' in ${where}`, advice);
+  const valid = [...SIGNS.keys()].join(' ');
+  throw filterError(`unknown operator '${sign}' in ${where}`, `valid: ${valid}`);
 }
 
 function splitAtCommas(text: string, where: string): SplitFilter {

@@ -32,10 +32,10 @@ export const BY_ID: FieldSort = { field: 'id', direction: 'desc' };
 
 /** @throws ImgctlError usage */
 export function parseSort(text: string): SortKey {
-  const meant = meantSort(text);
-  if (meant !== undefined) {
+  // As other tools write it: -name, name:desc, name=desc.
+  if (/^-|^\w+[:=. ](?:asc|desc)$/i.test(text)) {
     const message = `unknown field ${quoted(text)} in sort`;
-    throw new ImgctlError('usage', message, { facts: `did you mean ${meant}?` });
+    throw new ImgctlError('usage', message, { facts: 'use FIELD,DIRECTION, such as name,desc' });
   }
   const [fieldName = '', directionName = 'asc'] = text.split(/,(.*)/s).map((part) => part.trim());
   const where = 'sort';
@@ -51,13 +51,6 @@ export function isFieldSort(key: SortKey): key is FieldSort {
 /** Returns the key as the service expects it, service.md section 4.3. */
 export function printSort({ field, direction }: FieldSort): string {
   return `${field},${direction}`;
-}
-
-/** Returns `name,desc` for a key as other tools write it: `-name`, `name:desc`, `name=desc`. */
-function meantSort(text: string): string | undefined {
-  const key = text.replace(/^-(\w+)$/, '$1:desc').toLowerCase();
-  const [, name, direction] = /^(\w+)[:=. ](asc|desc)$/.exec(key) ?? [];
-  return FIELDS.some((field) => field === name) ? `${name},${direction}` : undefined;
 }
 
 /**

@@ -5,7 +5,6 @@ import { ImgctlError } from '../../errors.ts';
 import type { Output } from '../../output/output.ts';
 import { FIELDS, kindOf } from '../../query/fields.ts';
 import type { Filter } from '../../query/filter.ts';
-import { anchored } from '../../query/filter-hints.ts';
 import type { Query } from '../../query/query.ts';
 import type { Tally } from '../../query/tally.ts';
 import { shellQuote, shorten } from '../../words.ts';
@@ -188,6 +187,13 @@ function guessAbout({ filters, words }: Query, { dotted }: Tally): string | unde
   const [word = '', ...others] = words;
   const isId = others.length === 0 && /^[1-9]\d{2,8}$/.test(word);
   return isId ? `words match names; to select by id: -f id=${word}` : undefined;
+}
+
+/** Returns `name,like,ubuntu%` for ^ubuntu; undefined for a text without anchors. */
+function anchored(field: string, text: string): string | undefined {
+  const [, start, part = '', end] = /^(\^?)([\w-]+)(\$?)$/.exec(text) ?? [];
+  if (!start && !end) return undefined;
+  return shellQuote(`${field},like,${start ? '' : '%'}${part}${end ? '' : '%'}`);
 }
 
 /** Returns what was probably meant by a filter of a text. The first example that applies counts. */
