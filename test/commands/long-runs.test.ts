@@ -96,7 +96,7 @@ it.each([
   [
     'images lock add x --replace --file ~/x.json',
     'x.json',
-    'waiting for another imgctl that changes the lock file ~/x.json',
+    'waiting for another imgctl that changes the lock file',
   ],
 ])('%s says each 30 s that another process has the mutex of %s', async (line, prefix, text) => {
   const { baseUrl } = await serve({ images: 1 });

@@ -70,7 +70,7 @@ export async function changeLocks(
   const label = labelOf(options);
   const hold = (target: string) =>
     announced(holdMutex(target, MUTEX_PATIENCE, io), () =>
-      console.stalled(`waiting for another imgctl that changes ${label}`),
+      console.stalled('waiting for another imgctl that changes the lock file'),
     );
   let changed = { before: NO_LOCKS, after: NO_LOCKS };
   await changeUserFile(file, label, hold, async () => {
