@@ -15,10 +15,10 @@ import {
   takeId,
   toBytes,
 } from './elements.ts';
+import type { FindingList } from './findings.ts';
 import { readSystem, type VirtualSystem } from './hardware.ts';
 import { checkHardware } from './hardware-checks.ts';
-import { readWhole } from './package-file.ts';
-import type { PackageSource } from './package-source.ts';
+import { type PackageFile, readWhole } from './package-file.ts';
 
 /** A large real descriptor has a tenth of these elements. */
 export const DESCRIPTOR_LIMITS: XmlLimits = { bytes: 16 * 1024 * 1024, nodes: 100_000, depth: 100 };
@@ -83,7 +83,8 @@ export interface FileReference {
 
 /** Returns null if the descriptor is missing or unreadable. */
 export async function readDescriptor(
-  { descriptor: file, findings }: PackageSource,
+  file: PackageFile | null,
+  findings: FindingList,
   maxHardware: number | undefined,
 ): Promise<Envelope | null> {
   const { bytes: maxBytes } = DESCRIPTOR_LIMITS;

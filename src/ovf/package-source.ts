@@ -4,7 +4,7 @@ import { constants } from 'node:fs';
 import { access, readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, posix, relative, sep } from 'node:path';
 import { mayBeXml } from '../xml.ts';
-import { FindingList } from './findings.ts';
+import type { FindingList } from './findings.ts';
 import { type FindSimilar, similarTo, unlike } from './names.ts';
 import { type PackageFile, readRegion, withWindow } from './package-file.ts';
 import { BLOCK, parseTarHeader, readArchive } from './tar.ts';
@@ -29,8 +29,11 @@ export interface PackageSource {
 }
 
 /** Decides between archive and descriptor by the extension, else by the first bytes. */
-export async function openPackage(path: string, signal?: AbortSignal): Promise<PackageSource> {
-  const findings = new FindingList();
+export async function openPackage(
+  path: string,
+  findings: FindingList,
+  signal?: AbortSignal,
+): Promise<PackageSource> {
   const stats = await stat(path);
   if (!stats.isFile()) {
     findings.add('not-a-file', basename(path), 'not a regular file');

@@ -10,7 +10,7 @@ import {
 } from './checks.ts';
 import { type Envelope, readDescriptor } from './descriptor.ts';
 import { openDisks } from './disks.ts';
-import type { Finding } from './findings.ts';
+import { type Finding, FindingList } from './findings.ts';
 import { type Manifest, matchManifest, parseManifest, readManifest } from './manifest.ts';
 import type { OpenedDisk } from './other-disk.ts';
 import { type PackageFile, placeOf } from './package-file.ts';
@@ -96,9 +96,10 @@ export async function readPackage(file: string, options: CheckOptions = {}): Pro
 export async function checkPackage(file: string, options: CheckOptions): Promise<CheckedPackage> {
   const { signal, maxHardware } = options;
   signal?.throwIfAborted();
-  const source = await openPackage(file, signal);
-  const { kind, findings } = source;
-  const envelope = await readDescriptor(source, maxHardware);
+  const findings = new FindingList();
+  const source = await openPackage(file, findings, signal);
+  const { kind } = source;
+  const envelope = await readDescriptor(source.descriptor, findings, maxHardware);
   const { references, ...content } = envelope ?? NO_ENVELOPE;
   const resolved = await resolveReferences(references, source);
   const layout: PackageLayout = {

@@ -93,7 +93,7 @@ export const LONG = [
   ['src/upload/transfer.ts', 'for (const file of files) await (await openUnchanged(file, clock)).close();', '', 'test/commands/packages/push-moving.test.ts'],
   ['src/upload/rate.ts', 'Buffer.from(piece)', 'piece', 'test/upload/rate.test.ts'],
   ['src/upload/s3-join.ts', 'escapeXml(etags.get(index + 1) ||', 'escapeXml(etags.get(0) ||', 'test/upload/s3-habits.test.ts'],
-  ['src/commands/packages/push/task.ts', 'beforeVisible: () => mark.remove()', 'beforeVisible: () => {}', 'test/commands/packages/push-many.test.ts'],
+  ['src/commands/packages/push/push-state.ts', 'beforeVisible: () => mark.remove()', 'beforeVisible: () => {}', 'test/commands/packages/push-many.test.ts'],
   ['src/commands/images/lock/lock-file.ts', 'if (baseUrl === undefined || baseUrl === file.baseUrl) return file;', 'if (baseUrl === undefined || file.baseUrl) return file;', 'test/commands/images/lock.test.ts'],
   ['src/commands/images/lock/lock-file.ts', 'return { ...file, baseUrl };', 'return file;', 'test/commands/images/lock.test.ts'],
   ['src/commands/images/lock/lock-format.ts', 'base_url: baseUrl, images:', 'images:', 'test/commands/images/lock.test.ts'],

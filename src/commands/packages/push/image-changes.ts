@@ -8,7 +8,7 @@ import { normalize } from '../../../query/fold-case.ts';
 import type { PlannedPackage } from '../../../upload/plan.ts';
 import { counted } from '../../../words.ts';
 import { comparedName, namesOfImages } from '../sync/image-names.ts';
-import { wasSent, wasSkipped } from './needs-sync.ts';
+import { wasSent, wasSkipped } from './packages-sent.ts';
 
 type Images = readonly Row[];
 

@@ -1,23 +1,9 @@
-// Which packages of a push were sent or skipped, and whether the others need a sync.
+// Decides whether the packages of a push need a sync.
 
-import { isSent, isSkipped } from '../../../upload/actions.ts';
 import type { PlannedPackage } from '../../../upload/plan.ts';
 import { comparedName } from '../sync/image-names.ts';
-import type { Push } from './task.ts';
-
-/** True if a file of the package was sent, or would be without --dry-run. */
-export function wasSent({ files }: PlannedPackage): boolean {
-  return files.some(isSent);
-}
-
-/** True if the storage has another file of such a name, which --on-conflict skip leaves there. */
-export function wasSkipped({ files }: PlannedPackage): boolean {
-  return files.some(isSkipped);
-}
-
-export function withoutSkipped(packages: readonly PlannedPackage[]): readonly PlannedPackage[] {
-  return packages.filter((each) => !wasSkipped(each));
-}
+import { wasSent, withoutSkipped } from './packages-sent.ts';
+import type { Push } from './push-state.ts';
 
 /**
  * Decides whether a sync is submitted, by the first row that holds:

@@ -7,8 +7,8 @@ import { isSent, isSkipped } from '../../../upload/actions.ts';
 import type { PlannedPackage, UploadPackage } from '../../../upload/plan.ts';
 import { brokenPackages } from './broken.ts';
 import { dryRunResult } from './dry-run.ts';
+import type { Push } from './push-state.ts';
 import { reportUnsynced, syncPushed } from './sync-pushed.ts';
-import type { Push } from './task.ts';
 import { planAll, type UploadOutcome, uploadAll } from './upload.ts';
 
 export async function pushPackages(

@@ -23,7 +23,7 @@ import { FILES, PackageBatch } from '../package-batch.ts';
 import { checkPackages, withoutRepeats } from './check-packages.ts';
 import { FIELDS, OPTIONS, outputOf } from './options.ts';
 import { pushPackages } from './push-packages.ts';
-import { preparePush } from './task.ts';
+import { preparePush } from './push-state.ts';
 
 export const push = command({
   name: 'push',

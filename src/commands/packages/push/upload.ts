@@ -5,8 +5,8 @@ import { attempt, hasCode } from '../../../errors.ts';
 import { isSent, isSkipped } from '../../../upload/actions.ts';
 import type { PlannedFile, PlannedPackage, UploadPackage } from '../../../upload/plan.ts';
 import { describeBytes, describeRate } from '../../../words.ts';
-import { wasSent, wasSkipped } from './needs-sync.ts';
-import type { Push } from './task.ts';
+import { wasSent, wasSkipped } from './packages-sent.ts';
+import type { Push } from './push-state.ts';
 
 /** What became of the packages of a push. */
 export class UploadOutcome {
