@@ -9,6 +9,9 @@ const FIRST_BACKOFF = 250;
 const MAX_BACKOFF = 8_000;
 const MAX_PATIENT_BACKOFF = 10_000;
 
+/** More than a minute of refusals has. Only of a request that is refused while others succeed. */
+const MAX_REFUSALS = 20;
+
 export interface RetryOptions {
   readonly retries: number;
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>;
@@ -41,8 +44,9 @@ export async function sendWithRetry(
   const { method, url, signal } = request;
   const transmit = () => transport.send(request);
   let retry = 1;
+  let refused = 0;
   for (;;) {
-    const state = { request, pace, retries, retry };
+    const state = { request, pace, retries, retry, refused };
     const next = await pace.send(signal, transmit, request.hasOwnLimit).then(
       (paced) => afterResponse(paced, state),
       (error: unknown) => afterError(error, state),
@@ -50,6 +54,7 @@ export async function sendWithRetry(
     if (next.kind === 'return') return next.response;
     const { askedWait: asked } = next;
     if (next.kind === 'again-in-turn') {
+      refused += 1;
       onEvent?.({ kind: 'limit', method, url, asked, refusedFor: pace.refusedFor });
       continue;
     }
@@ -68,6 +73,8 @@ interface State {
   readonly retries: number;
   /** The number of the retry that would follow; the first is 1. */
   readonly retry: number;
+  /** How often a limit has refused the request. */
+  readonly refused: number;
 }
 
 /**
@@ -76,21 +83,23 @@ interface State {
  *     404; 502 to a POST; any if `retries` is 0    it is returned
  *     429 or 503 with Retry-After: 3600            it is returned
  *     429, or 503 after a success in this run,     it is returned as `isLimited`
- *     if there was no success for a minute
+ *     if there was no success for a minute,
+ *     or the request was refused 20 times
  *     429, or 503 after a success in this run      again in its turn
  *     502, 503 and others after the last retry     it is returned
  *     502, 503 and others                          again after a backoff
  */
 function afterResponse(
   { response, askedWait, verdict }: PacedResponse,
-  { request, retries, retry }: State,
+  { request, retries, retry, refused }: State,
 ): Next {
   const end = { kind: 'return', response } as const;
   const { status } = response;
   const { refusals = [429] } = request;
   const isRetried = isIdempotent(request) ? isRetryableStatus(status) : refusals.includes(status);
   if (!isRetried || retries === 0 || askedWait > MAX_WAIT) return end;
-  if (verdict === 'given-up') return { kind: 'return', response: { ...response, isLimited: true } };
+  const isGivenUp = verdict === 'given-up' || (verdict === 'too-fast' && refused >= MAX_REFUSALS);
+  if (isGivenUp) return { kind: 'return', response: { ...response, isLimited: true } };
   if (verdict === 'too-fast') return { kind: 'again-in-turn', askedWait };
   if (retry > retries) return end;
   const outage = status > 500 ? `returned ${status}` : undefined;

@@ -11,7 +11,7 @@ import { DROP, type ScriptedResponse } from '../support/scripted-server.ts';
 
 /** Connects to a service whose clock is moved by the client's sleeps alone. */
 async function connectAt(
-  respond: (time: number, index: number) => ScriptedResponse,
+  respond: (time: number, index: number, path: string) => ScriptedResponse,
   retries?: number,
 ) {
   let time = 0;
@@ -20,10 +20,10 @@ async function connectAt(
   /** How many requests were at the service, when each came. */
   const together: number[] = [];
   const connected = await connect(
-    async (_request, index) => {
+    async ({ url }, index) => {
       active += 1;
       together.push(active);
-      const response = respond(time, index);
+      const response = respond(time, index, url.pathname);
       await turn();
       await turn();
       active -= 1;
@@ -130,6 +130,18 @@ describe('a run', () => {
     expect((await failure(client.requestToken('ann', 'p:w'))).code).toBe('rate-limited');
     await sendMany(client, 3);
     expect(sleeps).toEqual([]);
+  });
+
+  it('gives up a request that is refused 20 times while others succeed', async () => {
+    const { client, server } = await connectAt((_time, _index, path) =>
+      path === '/v2/broken' ? { status: 503 } : { json: {} },
+    );
+    await client.serviceRoot();
+    let isOver = false;
+    const refused = client.send({ ...GET, path: '/v2/broken' }).finally(() => (isOver = true));
+    while (!isOver) await client.serviceRoot();
+    expect((await refused).status).toBe(503);
+    expect(server.requests.filter(({ url }) => url.pathname === '/v2/broken')).toHaveLength(21);
   });
 
   it('starts the minute again after each success', async () => {
