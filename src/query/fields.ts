@@ -1,6 +1,6 @@
 // The fields of an image: their kinds, the values they hold, and how values compare.
 
-type FieldKind = 'number' | 'text' | 'boolean' | 'time';
+export type FieldKind = 'number' | 'text' | 'boolean' | 'time';
 
 /** The fields of an image in the order of section 2.2: their kinds, JSON types and meanings. */
 const DEFINITIONS = {

@@ -121,7 +121,7 @@ function wildcardsOf(image: ImageRecord): string {
 /** Returns why a series has no single newest image that matches for sure. */
 function problemOf({ choices, problem }: Series<ImageRecord>, query: Query) {
   if (problem !== undefined) return problem;
-  const zone = query.decidingZone(choices[0]);
+  const zone = query.zones.deciding(choices[0]);
   return zone && `the unknown zone ${zone} decides whether the newest image matches`;
 }
 

@@ -13,12 +13,12 @@
 
 import { ImgctlError } from '../errors.ts';
 import { quoted } from '../words.ts';
-import { type Field, type ImageRecord, kindOf, nameOf } from './fields.ts';
+import { type ImageRecord, nameOf } from './fields.ts';
 import { type Filter, parseFilter } from './filter.ts';
 import { filterPredicate, type Test } from './filter-predicate.ts';
 import { likeFilter, type ServiceFilter, serviceFilter } from './service-filter.ts';
 import { BY_ID, isFieldSort, parseSort, type SortKey, sortImages } from './sort.ts';
-import { decidingZoneFinder, unknownZone, type ZoneFinder } from './unknown-zone.ts';
+import { Zones } from './unknown-zone.ts';
 import { parseWord, type Word } from './word.ts';
 
 export interface Condition {
@@ -53,9 +53,7 @@ export class Query {
   readonly sorts: readonly SortKey[];
   /** The words, then the filters. */
   readonly conditions: readonly Condition[];
-  /** One for each filter of a time. */
-  readonly #zoneFinders: readonly ZoneFinder[];
-  readonly #timeSorts: readonly Field[];
+  readonly zones: Zones;
 
   /** @throws ImgctlError usage: a word is empty */
   constructor({ words = [], filters = [], sorts = [] }: QueryParts) {
@@ -63,9 +61,7 @@ export class Query {
     this.filters = filters;
     this.sorts = sorts;
     this.conditions = [...words.map(wordCondition), ...filters.map(filterCondition)];
-    this.#zoneFinders = filters.flatMap((filter) => decidingZoneFinder(filter) ?? []);
-    const fields = sorts.filter(isFieldSort).map(({ field }) => field);
-    this.#timeSorts = fields.filter((field) => kindOf(field) === 'time');
+    this.zones = new Zones(filters, sorts);
   }
 
   get isEverything(): boolean {
@@ -86,22 +82,6 @@ export class Query {
   /** Sorts stably; equal images have the highest id first. */
   sort<Row extends ImageRecord>(images: readonly Row[]): Row[] {
     return sortImages(images, [...this.sorts, BY_ID]);
-  }
-
-  /** True if times decide which images match, or their order. */
-  get readsTimes(): boolean {
-    return this.#zoneFinders.length + this.#timeSorts.length > 0;
-  }
-
-  /** Returns the unknown zone that decides whether an image matches, or undefined. */
-  decidingZone(image: ImageRecord): string | undefined {
-    const [zone] = this.#zoneFinders.flatMap((findZone) => findZone(image) ?? []);
-    return zone;
-  }
-
-  /** Returns the unknown zones of the times by which an image is sorted. */
-  sortingZones(image: ImageRecord): string[] {
-    return this.#timeSorts.flatMap((field) => unknownZone(image, field) ?? []);
   }
 }
 

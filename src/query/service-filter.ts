@@ -1,6 +1,6 @@
 // What the service may get of a filter: only what services agree about.
 
-import { type Field, kindOf } from './fields.ts';
+import { type Field, type FieldKind, kindOf } from './fields.ts';
 import type { Filter, Operator } from './filter.ts';
 
 /** A filter that the service can apply, so that fewer pages are read. */
@@ -18,7 +18,7 @@ export interface ServiceFilter {
 const COMPARISONS: readonly Operator[] = ['lt', 'le', 'gt', 'ge'];
 
 /** What services agree about. They do not about times, booleans and the order of texts. */
-const SENT: Readonly<Record<string, readonly Operator[]>> = {
+const SENT: Readonly<Partial<Record<FieldKind, readonly Operator[]>>> = {
   text: ['eq', 'in', 'like', 'contains'],
   number: ['eq', 'in', ...COMPARISONS],
 };

@@ -41,7 +41,7 @@ export class Tally {
    */
   see(images: readonly ImageRecord[], filter?: string): void {
     this.hasSeenAll = filter === undefined;
-    if (!this.#isEmpty && !this.#query.readsTimes) return;
+    if (!this.#isEmpty && !this.#query.zones.matter) return;
     for (const image of images) {
       if (this.#query.matches(image)) {
         this.#isEmpty = false;
@@ -51,8 +51,8 @@ export class Tally {
   }
 
   #noteZones(image: ImageRecord): void {
-    const deciding = this.#query.decidingZone(image);
-    const zones = this.#query.sortingZones(image);
+    const deciding = this.#query.zones.deciding(image);
+    const zones = this.#query.zones.sorting(image);
     if (deciding !== undefined) {
       this.#hasDecidingZone = true;
       zones.push(deciding);
