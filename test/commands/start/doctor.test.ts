@@ -506,6 +506,21 @@ it.each<['dav' | 's3', string[], number, RegExp]>([
   if (kind === 's3' && exitCode === 3) expect(last?.method).toBe('DELETE');
 });
 
+it.each([
+  ['GET', 'GET', 'returned a file that differs from the uploaded one'],
+  ['DELETE', 'PROPFIND', 'did not remove the file'],
+])('doctor --upload finds a file that another program writes after %s, at %s', async (...row) => {
+  const [first, then, finding] = row;
+  let isChanged = false;
+  let name = '';
+  const { env, folder } = await storageUser('dav', [], ({ method, target }) => {
+    if (method === first) [isChanged, name] = [true, path.basename(target)];
+    if (isChanged && method === then) fs.writeFileSync(path.join(folder, name), 'x'.repeat(50));
+  });
+  const { of, exitCode } = await diagnose(env, {}, Date.now(), '--upload');
+  expect([...of('storage'), exitCode]).toEqual([expect.stringContaining(finding), 1]);
+});
+
 it('doctor --upload fails without an upload storage, or without its credentials', async () => {
   const { of } = await diagnose({}, {}, undefined, '--upload');
   expect(of('storage')).toEqual([
