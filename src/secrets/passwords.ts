@@ -19,9 +19,9 @@ export function unattendedPassword(settings: Settings, io: Io): PasswordSource |
 
 export function givenPassword(settings: Settings, io: Io): PasswordSource | undefined {
   const secret = findSecret(settings, io, 'password');
-  const { username } = settings.account;
   if (secret === undefined) return undefined;
   const { origin } = secret;
+  const { username } = settings.account;
   return { ...secret, factsIfRefused: { kind: 'password-refused', origin, username } };
 }
 

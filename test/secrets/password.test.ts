@@ -44,6 +44,10 @@ describe('the unattended password', () => {
     expect(source?.factsIfRefused).toMatchObject({ kind: 'password-refused', origin });
   });
 
+  it('is none without a source, also if the base URL is invalid', () => {
+    expect(sourceWith({}, { 'base-url': 'ftp://images.example' })).toBeUndefined();
+  });
+
   it('of a file that is missing for a moment is read again once', async () => {
     const cwd = temporaryDirectory();
     const io = fakeIo({ env: FILE, cwd, time: 0 });
