@@ -57,8 +57,9 @@ type Trust = Pick<Io, 'env' | 'system'>;
 
 /**
  * Settings name commands to run, so those that another user can change are not used: sudo may keep
- * HOME. Whoever sets IMGCTL_CONFIG_DIR trusts that folder, such as a volume of a container. Windows
- * has neither owners nor modes.
+ * HOME. Groups are trusted: many systems give each user one, which may write what the user creates.
+ * Whoever sets IMGCTL_CONFIG_DIR trusts that folder, such as a volume of a container. Windows has
+ * neither owners nor modes.
  * @throws ImgctlError config
  */
 export function checkTrust(directory: string, stat: Stats, { env, system }: Trust): void {

@@ -89,6 +89,12 @@ const SLIPS_OF_WORDS: readonly Slip[] = [
     },
   },
   {
+    // ubuntu/web.ova
+    finds: /^[^/\s]+\/[^/\s]+$/,
+    advise: ([label]) =>
+      `words match names; to match folder and name: -f ${shellQuote(`label~${label}`)}`,
+  },
+  {
     // debian,ubuntu or ubuntu:22.04
     finds: /\S[,|:/]\S/,
     advise: ({ input }) => {

@@ -295,6 +295,10 @@ describe('images list', () => {
       'no images match\nhint: every word must match; write zz yy 22.04, or run the command once for each',
     ],
     [
+      'zz/yy',
+      "no images match\nhint: words match names; to match folder and name: -f 'label~zz/yy'",
+    ],
+    [
       'AND',
       'no images match\nhint: every word must match; omit AND, or run the command once for each',
     ],
