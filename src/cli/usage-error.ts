@@ -15,6 +15,7 @@ import {
   listedCommands,
   longFlag,
   type OptionDeclaration,
+  takesSearchWords,
 } from './command-types.ts';
 import { ALL_GLOBAL_OPTIONS } from './global-options.ts';
 import { guess, guessOption, withValue } from './guesses.ts';
@@ -139,7 +140,9 @@ function unknownOption(unknown: UnknownOption, words: readonly TypedWord[]): Img
         // images -n 5 list
         misplacedHint(unknown, behind) ??
         // images list --colunms id
-        didYouMean(nearest(flag.slice(2), names));
+        didYouMean(nearest(flag.slice(2), names)) ??
+        // images list rocky -minimal
+        dashedWordHint(unknown, behind[0]?.text ?? '');
       return misuse(path, `unknown option ${quoted(flag)}`, advice);
     }
   }
@@ -161,6 +164,12 @@ function misplacedHint(
     if (option) return hint`use: ${imgctl(...names, ...below, ...withValue(option, flag))}`;
   }
   return undefined;
+}
+
+/** Other tools leave out words that way. The word may be a secret: `-phunter2`. */
+function dashedWordHint({ command }: UnknownOption, text: string) {
+  if (!/^-[^-]./.test(text) || !takesSearchWords(command)) return undefined;
+  return "to leave out names that contain a word: -f 'name!~WORD'";
 }
 
 /** Returns the subcommands that words name: of `-n 5 list` behind `images` that is list. */

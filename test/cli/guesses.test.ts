@@ -78,7 +78,7 @@ it.each(RENAMED)('$typed are explained with $meant', async ({ typed, meant, advi
 
 it.each([
   ['images list a --from b.json --jq .x', 'use --json, and pipe it to jq\n'],
-  ['images list -phunter2', 'see: imgctl images list --help\n'],
+  ['images list -phunter2', "to leave out names that contain a word: -f 'name!~WORD'\n"],
   ['images -n 5 list', 'use: imgctl images list -n N\n'],
   ['config --get time', 'use: imgctl config get KEY\n'],
   ['config --set password=hunter2', 'see: imgctl config --help\n'],
