@@ -105,13 +105,15 @@ class LineReader {
   #readLong(word: string): void {
     const [flag, value] = splitLongOption(word);
     const option = findOption(this.options, flag);
-    const [start = flag] = flag.split(/\s/, 1);
-    if (option && (option.value || value === undefined)) this.#addOption(option, flag, value);
-    else {
-      const isOneWord = !option && findOption(this.options, start)?.value;
-      this.#addUnknown(option ? 'needless-value' : isOneWord ? 'one-word' : 'unknown', start, flag);
-      if (value !== undefined) this.#add('value', value);
+    if (option && (option.value || value === undefined)) {
+      this.#addOption(option, flag, value);
+      return;
     }
+    const [start = flag] = flag.split(/\s/, 1);
+    if (option) this.#addUnknown('needless-value', flag, flag);
+    else if (findOption(this.options, start)?.value) this.#addUnknown('one-word', start, flag);
+    else this.#addUnknown('unknown', start, flag);
+    if (value !== undefined) this.#add('value', value);
   }
 
   /** Reads one or several options with one dash: `-n`, `-n5`, or `-qn5`, which is -q and -n5. */
