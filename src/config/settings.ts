@@ -54,11 +54,11 @@ export function settle(
   profile?: string,
   given?: GivenSettings,
 ): Settings {
-  const { name, origin, otherwise } = chooseProfile(config, env, profile);
+  const { name, origin, fix } = chooseProfile(config, env, profile);
   const { error } = attempt(() => checkName(name, 'profile'));
   if (!error) return new Settings(config, name, env, given);
   const message = origin === '--profile' ? error.message : `${error.message} (from ${origin})`;
-  throw error.with({ message, facts: otherwise ?? error.facts });
+  throw error.with({ message, facts: fix ?? error.facts });
 }
 
 /** Returns the name of the profile, and what to do if it is invalid. */
@@ -66,8 +66,8 @@ function chooseProfile({ profile: usual }: Profiles, env: Io['env'], profile?: s
   if (profile !== undefined) return { name: profile, origin: '--profile' };
   const { IMGCTL_PROFILE } = env;
   if (IMGCTL_PROFILE) return { name: IMGCTL_PROFILE, origin: 'IMGCTL_PROFILE' };
-  const otherwise = hint`select another one: ${imgctl('profile', 'use', 'NAME')}`;
-  return { name: usual ?? DEFAULT_PROFILE, origin: 'config.json', otherwise };
+  const fix = hint`select another one: ${imgctl('profile', 'use', 'NAME')}`;
+  return { name: usual ?? DEFAULT_PROFILE, origin: 'config.json', fix };
 }
 
 interface FoundText {

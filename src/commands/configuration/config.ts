@@ -166,31 +166,47 @@ async function get(context: Context, _options: object, name: string): Promise<Re
 
 async function set(context: Context, _options: object, name: string, value: string): Promise<void> {
   const key = requireKey(name);
-  const { replacedUrl, profile } = context.settings;
-  if (replacedUrl !== undefined && isOfService(key)) {
-    const facts = hint`for the service of this run: ${imgctl('config', 'set', key, 'VALUE')}`;
-    throw new ImgctlError('usage', `profile ${profile} belongs to ${replacedUrl}`, { facts });
-  }
+  refuseOtherService(context, key);
   const settings = context.settings.with({ [key]: value });
   const stored = storedText(settings, key, settings.text(key) ?? value, context.io.cwd);
   if (key === 'ca-file' || key === 'upload-ca-file') readCertificates(settings, context.io, key);
   await changeProfile(context.io, settings.profile, { [key]: stored });
   const variable = variableOf(key);
-  const { [variable]: overriding = value } = context.io.env;
-  if (overriding !== '' && overriding !== value) {
+  const overriding = context.io.env[variable];
+  if (overriding && overriding !== value) {
     context.console.warn(`${variable} overrides it`, `run: unset ${variable}`);
   }
-  if (key !== 'base-url' && key !== 'token-store') return;
-  const old = tryOr(() => new Settings(settings.config, settings.profile).account, undefined);
-  if (key === 'base-url' && old && old.baseUrl !== stored && context.cachedToken(old)) {
-    const message = `lock files, snapshots, cursors and history still belong to ${old.baseUrl}`;
-    const hint = `if it is the same service, put ${stored} into base_url of lock files and snapshots`;
-    context.console.report(message, hint);
-  }
-  // Every other command will refuse a URL without TLS.
-  const require = key === 'base-url' ? requireBaseUrl : requireRedisAddress;
-  const { error } = attempt(() => require(settings));
-  if (error) context.console.warn(error.message, error.facts);
+  if (key === 'base-url') reportMove(context, stored);
+  warnIfUnusable(context, settings, key);
+}
+
+/** @throws ImgctlError usage: the setting would be that of another service than the profile's */
+function refuseOtherService(
+  { settings: { replacedUrl, profile } }: Context,
+  key: SettingKey,
+): void {
+  if (replacedUrl === undefined || !isOfService(key)) return;
+  const facts = hint`for the service of this run: ${imgctl('config', 'set', key, 'VALUE')}`;
+  throw new ImgctlError('usage', `profile ${profile} belongs to ${replacedUrl}`, { facts });
+}
+
+/** Says what belongs to the former address, if there was a login to it. */
+function reportMove(context: Context, baseUrl: string): void {
+  const { config, profile } = context.settings;
+  const old = tryOr(() => new Settings(config, profile).account, undefined);
+  if (!old || old.baseUrl === baseUrl || !context.cachedToken(old)) return;
+  const message = `lock files, snapshots, cursors and history still belong to ${old.baseUrl}`;
+  const advice = `if it is the same service, put ${baseUrl} into base_url of lock files and snapshots`;
+  context.console.report(message, advice);
+}
+
+/** Every other command will refuse a URL without TLS. */
+function warnIfUnusable({ console }: Context, settings: Settings, key: SettingKey): void {
+  const { error } = attempt(() => {
+    if (key === 'base-url') requireBaseUrl(settings);
+    if (key === 'token-store') requireRedisAddress(settings);
+  });
+  if (error) console.warn(error.message, error.facts);
 }
 
 async function unset(context: Context, _options: object, name: string): Promise<void> {
