@@ -50,7 +50,7 @@ export function readCommandLine(
   const { options, given } = tree.globals();
   const outcome = outcomeOf(typed, findMisreading(typed, cwd), parsed, options);
   if (outcome.kind !== 'run') {
-    return { ...options, given, act: (context) => answer(context, outcome, typed, commands) };
+    return { ...options, given, act: (context) => answer(context, outcome, typed, tree) };
   }
   const { needsNoSettings, run, own, args } = outcome;
   return {
@@ -101,14 +101,14 @@ async function answer(
   context: Context,
   outcome: Exclude<LineOutcome, { kind: 'run' }>,
   typed: TypedLine,
-  commands: readonly CommandDeclaration[],
+  tree: CommandTree,
 ): Promise<void> {
   switch (outcome.kind) {
     case 'version':
       return context.console.print(`${version}\n`);
     case 'help': {
       const { showPage } = await import('./help-page.ts');
-      return showPage(context, commands, pageNames(typed));
+      return showPage(context, tree, pageNames(typed));
     }
     case 'misuse': {
       const { usageError } = await import('./usage-error.ts');

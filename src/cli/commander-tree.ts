@@ -11,6 +11,7 @@ import {
   type CommandDeclaration,
   commandNames,
   type OptionDeclaration,
+  optionTerm,
 } from './command-types.ts';
 import { GLOBAL_OPTIONS, HELP_OPTION, VERSION_OPTION } from './global-options.ts';
 import { defaultOf, optionName, type Parsed } from './option-values.ts';
@@ -35,29 +36,35 @@ export type GlobalValues = Parsed<typeof GLOBAL_OPTIONS>;
 
 /** The commands as commander parses them. */
 export class CommandTree {
-  readonly #commands: readonly CommandDeclaration[];
-  readonly #root = new Command('imgctl')
-    .version(version, VERSION_OPTION.flags)
-    .helpOption(HELP_OPTION.flags)
+  readonly commands: readonly CommandDeclaration[];
+  readonly root = new Command('imgctl')
+    .version(version, VERSION_OPTION.flags, VERSION_OPTION.description)
+    .helpOption(HELP_OPTION.flags, HELP_OPTION.description)
     .helpCommand(false)
     .exitOverride()
-    // Pages, the version and errors are printed later, in our words.
+    .usage('<command> [options]')
+    // Pages, the version and errors are printed later, with colour if the terminal has it.
     .configureHelp({ formatHelp: () => '' })
-    .configureOutput({ writeOut() {}, writeErr() {}, outputError() {} });
+    .configureOutput({
+      writeOut() {},
+      writeErr() {},
+      outputError() {},
+      getOutHasColors: () => true,
+    });
   readonly #env: Env;
   /** Set while commander parses, by the action of the command that it finds. */
   #outcome: CommanderOutcome = { kind: 'error', error: new Error('commander found no command') };
 
   constructor(commands: readonly CommandDeclaration[], env: Env) {
-    this.#commands = commands;
+    this.commands = commands;
     this.#env = env;
-    for (const option of GLOBAL_OPTIONS) this.#root.addOption(optionOf(option, env));
+    for (const option of GLOBAL_OPTIONS) this.root.addOption(optionOf(option, env));
   }
 
   parse(argv: readonly string[]): CommanderOutcome {
-    this.#addCommands(this.#root, this.#commands, argv);
+    this.#addCommands(this.root, this.commands, argv);
     try {
-      this.#root.parse(argv, { from: 'user' });
+      this.root.parse(argv, { from: 'user' });
     } catch (error) {
       const isStop = error instanceof CommanderError;
       return isStop ? { kind: 'stop', stop: error } : { kind: 'error', error };
@@ -67,18 +74,20 @@ export class CommandTree {
 
   /** Returns the global options, and the settings that they give. */
   globals() {
-    const { options, given } = valuesOf(this.#root, GLOBAL_OPTIONS);
+    const { options, given } = valuesOf(this.root, GLOBAL_OPTIONS);
     if (options.json && options.output === undefined) {
       given.set('output', new Given('json', 'json', '--json'));
     }
     return { options, given };
   }
 
-  /** Adds the names of commands; of those that the line names, all that is declared. */
+  /** Adds what help lists; of the commands that the line names, all that is declared. */
   #addCommands(group: Command, declared: readonly CommandDeclaration[], argv: readonly string[]) {
     for (const declaration of declared) {
-      const [name = '', ...others] = commandNames(declaration);
-      const command = group.command(name).aliases(others);
+      const { name, summary, group: heading, hidden = false } = declaration;
+      const [, ...others] = commandNames(declaration);
+      const command = group.command(name, { hidden }).aliases(others).summary(summary);
+      if (heading) command.helpGroup(`${heading}:`);
       // To declare the others would take time.
       const isNamed = [name, ...others].some((each) => argv.includes(each));
       if (isNamed) this.#declare(command, declaration, argv);
@@ -87,12 +96,12 @@ export class CommandTree {
 
   #declare(command: Command, declaration: CommandDeclaration, argv: readonly string[]): void {
     const { arguments: args = [], options = [], subcommands, run } = declaration;
-    for (const each of args) command.argument(argumentTerm(each));
+    for (const each of args) command.argument(argumentTerm(each), each.description);
     for (const each of options) command.addOption(optionOf(each, this.#env));
     if (subcommands) {
       this.#addCommands(command, subcommands, argv);
       // `imgctl images help` is `imgctl images --help`.
-      const help = command.command('help').argument('[command...]');
+      const help = command.command('help', { hidden: true }).argument('[command...]');
       help.action(() => command.help());
     }
     if (run) {
@@ -107,8 +116,9 @@ export class CommandTree {
 
 /** A value is parsed when commander meets it. Of a setting, its text and its flag are kept too. */
 function optionOf(declaration: OptionDeclaration, env: Env): Option {
-  const { flags, value, setting, repeatable, implies, conflicts } = declaration;
-  const option = new Option(flags).default(defaultOf(declaration));
+  const { value, setting, repeatable, implies, conflicts } = declaration;
+  const [flags, description] = optionTerm(declaration);
+  const option = new Option(flags, description).default(defaultOf(declaration));
   if (value) {
     option.argParser<unknown>((text, previous) => {
       const name = option.long ?? flags;

@@ -1,5 +1,6 @@
-// The pages of imgctl help: that of a command, and that of a topic.
+// The pages of imgctl help: that of a command, which commander lays out, and that of a topic.
 
+import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import type { Column } from '../output/columns.ts';
@@ -8,16 +9,15 @@ import { wrapWords } from '../output/text.ts';
 import { nearest } from '../spelling.ts';
 import { quoted } from '../words.ts';
 import {
-  argumentTerm,
   type Block,
   type CommandDeclaration,
   findSubcommand,
   listedCommands,
-  optionTerm,
   rootCommand,
   type Term,
   UNLISTED,
 } from './command-types.ts';
+import type { CommandTree } from './commander-tree.ts';
 import { ALL_GLOBAL_OPTIONS } from './global-options.ts';
 import { PAGES, TOPIC_NAMES, TOPICS } from './topics.ts';
 
@@ -28,18 +28,27 @@ const MAX_WIDTH = 80;
 /** Prints the page of the topic or of the command with these names. @throws ImgctlError usage */
 export async function showPage(
   context: Context,
-  commands: readonly CommandDeclaration[],
+  { root, commands }: CommandTree,
   names: readonly string[],
 ): Promise<void> {
   const width = Math.min(context.io.stdout.columns || MAX_WIDTH, MAX_WIDTH);
   const topic = TOPICS.find(({ name }) => names.length === 1 && name === names[0]);
   if (topic) return context.console.print(renderBlocks(PAGES[topic.name], width));
   const { heading } = await loadStyle(context.terminal);
-  const page = pageOf(findCommand(commands, names), width, heading);
-  await context.console.print(page.replaceAll(NO_BREAK, ' '));
+  const found = findCommand(root, commands, names);
+  const { command, declaration } = found;
+  const lines = command === root ? ROOT_END : referencesOf(declaration);
+  const parts = [
+    layOut(found, width, heading),
+    ...(declaration.details ? [renderBlocks(declaration.details, width)] : []),
+    lines.map((line) => renderBlocks([line], width)).join(''),
+  ];
+  await context.console.print(parts.join('\n').replaceAll(NO_BREAK, ' '));
 }
 
 interface FoundCommand {
+  /** In commander's tree. */
+  readonly command: Command;
   readonly declaration: CommandDeclaration;
   /** The names that lead to it, without aliases. */
   readonly path: readonly string[];
@@ -47,18 +56,21 @@ interface FoundCommand {
 
 /** @throws ImgctlError usage: there is none with these names */
 function findCommand(
+  root: Command,
   commands: readonly CommandDeclaration[],
   names: readonly string[],
 ): FoundCommand {
+  let command = root;
   let declaration = rootCommand(commands);
   const path: string[] = [];
   for (const word of names) {
     const found = findSubcommand(declaration, word);
     if (found === undefined) throw unknownPage(declaration, path, names);
     path.push(found.name);
+    command = command.commands.find((each) => each.name() === found.name) ?? command;
     declaration = found;
   }
-  return { declaration, path };
+  return { command, declaration, path };
 }
 
 function unknownPage(
@@ -78,60 +90,39 @@ function unknownPage(
   return new ImgctlError('usage', `unknown command or topic ${text}`, { facts });
 }
 
-/** Returns the page of a command: its parts, with an empty line between two. */
-function pageOf(
-  { declaration, path }: FoundCommand,
+/** Returns what commander lays out: usage, description, examples, options and subcommands. */
+function layOut(
+  { command, declaration, path }: FoundCommand,
   width: number,
   heading: (text: string) => string,
 ): string {
-  const { summary, description = [], details, examples, arguments: args = [] } = declaration;
+  const { aliases = [], summary, description = [], examples } = declaration;
   const sentence = summary && `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
-  const isRoot = path.length === 0;
-  const lists: readonly TermList[] = [
-    ['Arguments', args.map(({ name, description }) => [name, description])],
+  const start = renderBlocks([sentence, ...description].filter(Boolean), width);
+  const shown = renderBlocks([{ shell: examples }], width).trimEnd();
+  const listed = listedCommands(declaration).filter(({ group }) => group !== UNLISTED);
+  command.description(`${start}\n${heading('Examples:')}\n${shown}`).configureHelp({
+    styleTitle: heading,
+    commandUsage: () => {
+      const usage = command.usage().replace('[command]', '<command>');
+      const others = aliases.map(
+        (alias) => `Alias: imgctl ${[...path.slice(0, -1), alias].join(' ')}`,
+      );
+      return [['imgctl', ...path, usage].join(' '), ...others].join('\n');
+    },
     // The options of imgctl itself have a topic.
-    ['Options', (declaration.options ?? []).map(optionTerm)],
-    ...groupsOf(declaration),
-  ];
-  const shown = lists.filter(([, rows]) => rows.length > 0);
-  const longest = Math.max(...shown.flatMap(([, rows]) => rows.map(([term]) => term.length)));
-  const ends = isRoot ? ROOT_END : referencesOf(declaration);
-  return [
-    usageOf(declaration, path, heading),
-    renderBlocks([sentence, ...description].filter(Boolean), width),
-    `${heading('Examples:')}\n${renderBlocks([{ shell: examples }], width)}`,
-    ...shown.map(([title, rows]) => {
-      const lines = rows.map((row) => `${renderTerm(row, width, longest)}\n`);
-      return `${heading(`${title}:`)}\n${lines.join('')}`;
-    }),
-    ...(details ? [renderBlocks(details, width)] : []),
-    ends.map((line) => renderBlocks([line], width)).join(''),
-  ].join('\n');
-}
-
-function usageOf(
-  { aliases = [], subcommands, arguments: args = [] }: CommandDeclaration,
-  path: readonly string[],
-  heading: (text: string) => string,
-): string {
-  const words = path.length === 0 ? ['<command>', '[options]'] : ['[options]'];
-  if (path.length > 0 && subcommands) words.push('<command>');
-  const usage = ['imgctl', ...path, ...words, ...args.map(argumentTerm)].join(' ');
-  const others = aliases.map(
-    (alias) => `Alias: imgctl ${[...path.slice(0, -1), alias].join(' ')}\n`,
-  );
-  return `${heading('Usage:')} ${usage}\n${others.join('')}`;
-}
-
-type TermList = readonly [title: string, rows: readonly Term[]];
-
-/** Returns the subcommands by their groups, in the order of the declarations. */
-function groupsOf(declaration: CommandDeclaration): TermList[] {
-  const groups = new Map<string, Term[]>();
-  for (const { name, summary, group = 'Commands' } of listedCommands(declaration)) {
-    if (group !== UNLISTED) groups.set(group, [...(groups.get(group) ?? []), [name, summary]]);
-  }
-  return [...groups];
+    visibleOptions: ({ parent, options }) => (parent ? [...options] : []),
+    visibleCommands: ({ commands }) =>
+      commands.filter((each) => listed.some(({ name }) => name === each.name())),
+    // The description has its default already.
+    optionDescription: (option) => option.description,
+    // Without its options and arguments.
+    subcommandTerm: (each) => each.name(),
+    formatItem: (term, longest, meaning) => renderTerm([term, meaning], width, longest),
+    // The description is wrapped already.
+    boxWrap: (wrapped) => wrapped,
+  });
+  return command.helpInformation();
 }
 
 const ROOT_END = [
