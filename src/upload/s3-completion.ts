@@ -47,7 +47,7 @@ export async function completeUpload(upload: SentUpload, replace: boolean): Prom
  *     none                                | throws: missing     | throws: missing
  *     same                                | visible             | visible
  *     unknown                             | conflict            | conflict
- *     different, of this push             | refused: removed    | refused: removed
+ *     different, of this push             | refused: removed    | throws: removed
  *     different, of another               | conflict            | throws: not removed
  *     different, of unknown owner         | throws: not removed | throws: not removed
  *
@@ -69,8 +69,10 @@ async function afterJoin(
   const { size, etag, tag } = object;
   const flaw = size === file.size ? `its ETag is ${tag}` : `its size is ${size}`;
   const owner = ownerOf(object, sentTag);
-  if (owner === 'this push' && (await removeObject(s3, name, etag).then(isSuccess, () => false)))
-    return { kind: 'refused', error: arrivedWrong(name, flaw) };
+  if (owner === 'this push' && (await removeObject(s3, name, etag).then(isSuccess, () => false))) {
+    if (!replace) return { kind: 'refused', error: arrivedWrong(name, flaw) };
+    throw arrivedWrong(name, `${flaw}; it was removed, and what it replaced is gone`);
+  }
   if (owner === 'another' && !replace) return ofAnother;
   throw arrivedWrong(name, `${flaw}, and it was not removed`);
 }
@@ -116,9 +118,10 @@ function compareContent(
   return isComparable ? 'different' : 'unknown';
 }
 
-function expectedTag({ etags, md5s }: SentUpload, sentTag = ''): string | undefined {
+function expectedTag(upload: SentUpload, sentTag = ''): string | undefined {
+  const { etags, md5s, isEncrypted } = upload;
   const hasMd5 = md5s.every((md5, index) => plainTag(etags.get(index + 1)) === md5);
   if (hasMd5) return multipartTag(md5s);
   // Of encrypted parts, only the storage can make the digest, and another object has another one.
-  return DIGEST.test(sentTag) ? sentTag : undefined;
+  return isEncrypted && DIGEST.test(sentTag) ? sentTag : undefined;
 }

@@ -1,12 +1,12 @@
 // The request that joins the parts of an upload to S3, and what its response says.
 
-import { ImgctlError } from '../errors.ts';
+import { ImgctlError, tryOr } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
 import { type HttpResponse, isSuccess } from '../http/message.ts';
 import { escapeXml, textOf } from '../xml.ts';
 import { REFUSALS, textBody } from './requests.ts';
 import { findObject, type S3Request } from './s3-bucket.ts';
-import { plainTag, rootOf } from './s3-responses.ts';
+import { isPassing, plainTag, rootOf } from './s3-responses.ts';
 import { abortUpload, type SentUpload, uploadGone } from './s3-upload.ts';
 import { conflict } from './storage-errors.ts';
 
@@ -83,12 +83,13 @@ async function sendIfNew({ s3, name }: SentUpload, request: S3Request): Promise<
   if (s3.found.lacksConditions) return s3.send(request);
   const headers = { ...request.headers, 'if-none-match': '*' };
   const first = await s3.send({ ...request, headers });
-  if (first.status !== 400 && first.status !== 501) return first;
+  const isRefused = [400, 501].includes(first.status) && !isPassing(first);
+  if (!isRefused) return first;
   if (await findObject(s3, name)) throw conflict(name, s3.address);
   const second = await s3.send(request);
   // The condition was not why.
   if (second.status === first.status) return first;
-  if (isSuccess(second)) {
+  if (tryOr(() => rootOf(second), undefined)) {
     s3.found.lacksConditions = true;
     s3.onWarning(NO_CONDITIONS);
   }

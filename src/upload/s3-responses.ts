@@ -51,12 +51,20 @@ export function s3Code(response: HttpResponse): string {
   return root?.name === 'Error' ? (textOf(root, 'Code') ?? '') : '';
 }
 
+/** Codes of errors that come with 400, and say nothing against the request. */
+const PASSING = /^(RequestTimeout|IncompleteBody)$/;
+
+export function isPassing(response: HttpResponse): boolean {
+  return PASSING.test(s3Code(response));
+}
+
 /** The status to report an error of S3 as, by its code. */
 const MEANINGS: readonly (readonly [RegExp, number])[] = [
   [/^(InvalidAccessKeyId|SignatureDoesNotMatch)$/, 401],
   [/^(ExpiredToken|InvalidToken)$/, 403],
   [/^EntityTooLarge$/, 413],
   [/^NotImplemented$/, 400],
+  [PASSING, 500],
   [/Quota|StorageFull|InsufficientStorage/i, 507],
 ];
 

@@ -39,6 +39,8 @@ interface Upload extends StartedUpload {
 export interface SentUpload extends Upload {
   /** The MD5 of each part, in hexadecimal. */
   readonly md5s: readonly string[];
+  /** True if the storage has encrypted a part with keys of its own: then ETags are no digests. */
+  readonly isEncrypted: boolean;
 }
 
 /** Continues an upload of this file that was interrupted, or starts one. */
@@ -107,6 +109,7 @@ export async function sendParts(upload: Upload, onProgress: OnBytes): Promise<Se
   const { s3, file } = upload;
   const etags = new Map(upload.etags);
   const md5s: string[] = [];
+  let hasEncrypted = false;
   let total = 0;
   const addBytes = (bytes: number) => {
     total += bytes;
@@ -122,8 +125,9 @@ export async function sendParts(upload: Upload, onProgress: OnBytes): Promise<Se
       const number = md5s.length;
       if (plainTag(etags.get(number)) === md5) continue;
       if (sending.size >= s3.parallel) await Promise.race(sending);
-      const done = sendPart(upload, number, md5, addBytes).then((etag) => {
-        etags.set(number, etag);
+      const done = sendPart(upload, number, md5, addBytes).then((part) => {
+        etags.set(number, part.etag);
+        hasEncrypted ||= part.isEncrypted;
         sending.delete(done);
       });
       done.catch(() => {});
@@ -133,11 +137,11 @@ export async function sendParts(upload: Upload, onProgress: OnBytes): Promise<Se
   } finally {
     await Promise.allSettled(sending);
   }
-  return { ...upload, etags, md5s };
+  return { ...upload, etags, md5s, isEncrypted: hasEncrypted };
 }
 
 /**
- * Sends a part, and checks its ETag if that is a digest. Returns the ETag as the storage sent it.
+ * Sends a part, and checks its ETag if that is a digest.
  * @param addBytes receives how many more bytes are under way; negative if a part starts again
  */
 async function sendPart(upload: Upload, number: number, md5: string, addBytes: OnBytes) {
@@ -155,9 +159,10 @@ async function sendPart(upload: Upload, number: number, md5: string, addBytes: O
   if (s3Code(response) === 'NoSuchUpload') throw uploadGone(name);
   const { etag = '' } = requireS3Success(response).headers;
   const tag = plainTag(etag);
-  if (tag !== md5 && DIGEST.test(tag) && !isEncrypted(response))
+  const part = { etag, isEncrypted: isEncrypted(response) };
+  if (tag !== md5 && DIGEST.test(tag) && !part.isEncrypted)
     throw arrivedWrong(name, `part ${number} has the wrong ETag`);
-  return etag;
+  return part;
 }
 
 /** Returns where a part is in the file, in bytes. @param number from 1 */

@@ -129,7 +129,12 @@ describe('push to an S3 storage', () => {
     readonly isRemoved?: boolean;
   }>([
     { what: 'joins an object of another size', text: `${DAMAGED}\n`, isRemoved: true },
-    { what: 'joins one that replaces', replace: true, text: `${DAMAGED}\n`, isRemoved: true },
+    {
+      what: 'joins one that replaces',
+      replace: true,
+      text: `visible: web.ova (perhaps)\nimgctl: ${DAMAGED}; it was removed, and what it replaced is gone\n`,
+      isRemoved: true,
+    },
     { what: 'joins one with keys of its own', changes: OPAQUE, text: DAMAGED, isRemoved: true },
     {
       what: 'names no ETags',
@@ -213,6 +218,14 @@ describe('push to an S3 storage', () => {
     );
     content = readFileSync(file);
     expect(await push()).toMatchObject({ exitCode: 0 });
+  });
+
+  it('whose ETags of parts are no digests does not prove an object by its own', async () => {
+    const content = () => Buffer.alloc(2 ** 20);
+    const { push } = await pushTo({ etag: OPAQUE.etag, content }, ({ method }, response) =>
+      method === 'PUT' ? {} : response,
+    );
+    expect(await push()).toEqual(failed(1, DIFFERENT));
   });
 
   it.each(['', '<html><p>Done'])('that joins the parts and answers %j succeeds', async (body) => {
@@ -319,6 +332,25 @@ describe('push to an S3 storage', () => {
     const last = requests.findLastIndex(isCompletion);
     const before = requests.slice(0, last).filter(({ method }) => method === 'HEAD');
     expect(before).toHaveLength(3);
+  });
+
+  it.each([
+    ['the condition for a reason that passes', s3Error(400, 'RequestTimeout'), [true]],
+    ['the rest with status 200', s3Error(501, 'NotImplemented'), [true, false]],
+  ])('that refuses %s may know If-None-Match, and keeps the parts', async (_what, first, sent) => {
+    const condition = 'if-none-match';
+    const { push, requests } = await pushTo({
+      refuse: (request) => {
+        if (!isCompletion(request)) return false;
+        return condition in request.headers ? first : s3Error(200, 'InternalError');
+      },
+    });
+    const result = await push();
+    expect(result).toEqual(failed(1, /imgctl: 127\S+ failed: POST/));
+    expect(result.stderr).not.toContain('warning');
+    const posts = requests.filter(isCompletion);
+    expect(posts.map(({ headers }) => condition in headers)).toEqual(sent);
+    expect(requests.some(({ method }) => method === 'DELETE')).toBe(false);
   });
 
   it.each([
