@@ -14,7 +14,7 @@
 
 import type { TokenSource } from '../api/auth.ts';
 import { type IssuedToken, isToken } from '../api/token-request.ts';
-import { hasCode, ImgctlError } from '../errors.ts';
+import { hasCode, ImgctlError, isDefect } from '../errors.ts';
 import type { PasswordSource } from '../secrets/passwords.ts';
 import { type CachedToken, needsRenewal, tokenState } from './cached-token.ts';
 import { type RequestsOptions, type TokenOrder, TokenRequests } from './token-requests.ts';
@@ -75,8 +75,8 @@ export class Tokens implements TokenSource {
    *     there is no password
    *     the same with a password                    a new one
    *     a new one is prevented by wrong             the error
-   *     credentials or an interrupt, or the
-   *     token has expired meanwhile
+   *     credentials, an interrupt or a defect,
+   *     or the token has expired meanwhile
    *     a new one is prevented otherwise            that token from now on, also once it expires
    */
   async current(): Promise<string> {
@@ -90,7 +90,7 @@ export class Tokens implements TokenSource {
       return await this.#renewOnce();
     } catch (error) {
       const isFinal = io.signal.aborted || hasCode(error, 'wrong-credentials');
-      if (isFinal || tokenState(token, io.now()) === 'expired') throw error;
+      if (isFinal || isDefect(error) || tokenState(token, io.now()) === 'expired') throw error;
       this.#unrenewed = token.token;
       return token.token;
     }
@@ -133,19 +133,26 @@ export class Tokens implements TokenSource {
 
   /** Requests a token, also if there is a valid one. */
   async login(given: Omit<TokenOrder, 'username'>): Promise<IssuedToken> {
-    const { username, stores, io } = this.#options;
+    const { username, io } = this.#options;
     if (username === undefined) throw this.#notLoggedIn();
     const startedAt = io.now();
     const { issued, isStored } = await this.#requests.request({ ...given, username });
     this.#issuedHere.add(issued.token);
     // The process that took the mutex may have stored a newer one.
-    const stored = isStored ? issued : await stores.use((store) => store.read());
-    if (stored === undefined || stored.receivedAt < startedAt) {
-      const message = 'another imgctl logged out or took over the lock during this login';
-      throw new ImgctlError('failed', message, { facts: 'run the command again' });
+    this.#inUse = isStored ? issued : await this.#storedSince(startedAt);
+    if (this.#inUse !== undefined) return issued;
+    const message = 'another imgctl logged out or took over the lock during this login';
+    throw new ImgctlError('failed', message, { facts: 'run the command again' });
+  }
+
+  /** Passes over an older token of this machine, since a shared store may hold a newer one. */
+  async #storedSince(time: number): Promise<CachedToken | undefined> {
+    const older = new Set<string>();
+    for (;;) {
+      const stored = await this.#options.stores.use((store) => store.read(older));
+      if (stored === undefined || stored.receivedAt >= time) return stored;
+      older.add(stored.token);
     }
-    this.#inUse = stored;
-    return issued;
   }
 
   /**

@@ -128,6 +128,14 @@ describe('a token request', () => {
     ]);
   });
 
+  it('of a login succeeds if its token is stored, though the clock was set back', async () => {
+    const { baseUrl } = await scriptedServer(accepting(['T']));
+    const io = fakeIo({ env: PASSWORD, time: Date.now() });
+    const session = await sessionWith(baseUrl, temporaryDirectory(), PASSWORD, io);
+    await logInAfter(session, () => io.setClock(-3_600_000));
+    expect(session.files.read()?.token).toBe('T');
+  });
+
   it('of a login fails after a logout', async () => {
     const logOut = ({ account }: SessionUnderTest, directory: string) =>
       forgetTokens(directory, account);
@@ -264,6 +272,20 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     const key = redis.cli('keys', '*token');
     expect([key && redis.cli('get', key), session.warnings]).toEqual([stored, []]);
     expect(session.files.read()?.token ?? '').toBe(stored.split(' ')[0]);
+  });
+
+  it('gets no token of a login, which uses that of the machine that took the lock', async () => {
+    const redis = await freshRedis();
+    const takeOverLock = () => {
+      const lock = redis.cli('keys', '*lock');
+      redis.cli('set', lock, 'another', 'px', '20000');
+      redis.cli('set', lock.replace(/lock$/, 'token'), 'newer 86400000', 'px', '86400000');
+    };
+    const server = await scriptedServer(after(TOKEN, takeOverLock, accepting(['older'])));
+    const session = await sessionWith(server.baseUrl, temporaryDirectory(), redis.env);
+    await session.files.write(token('earlier', 60_000));
+    expect(await session.tokens?.login(DEMO)).toMatchObject({ token: 'older' });
+    expect(await session.tokens?.current()).toBe('newer');
   });
 
   it('gets the token of a request during which the session is closed', async () => {

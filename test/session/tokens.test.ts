@@ -320,6 +320,8 @@ describe('--wait-for-token', () => {
 describe('a token store', () => {
   const tokenOf = (token: string): CachedToken => ({ token, receivedAt: 0, expiresAt: DAY });
 
+  const failure = (code: ImgctlError['code']) => new ImgctlError(code, '');
+
   const MUTEX: HeldMutex = {
     assertHeld: async () => {},
     writeToken: async () => true,
@@ -361,15 +363,16 @@ describe('a token store', () => {
   }
 
   it.each([
-    ['uses', 'its valid token if it cannot be renewed', 'rate-limited', DAY - 1, 'T'],
-    ['uses', 'its valid token if others hold the mutex', 'locked', DAY - 1, 'T'],
-    ['uses', 'no token that has expired', 'rate-limited', DAY, undefined],
-    ['hides', 'no refused password behind a valid token', 'wrong-credentials', DAY - 1, undefined],
-  ] as const)('%s %s', async (_, _what, code, time, expected) => {
+    ['uses', 'its valid token if it cannot be renewed', failure('rate-limited'), DAY - 1, 'T'],
+    ['uses', 'its valid token if others hold the mutex', failure('locked'), DAY - 1, 'T'],
+    ['uses', 'no token that has expired', failure('rate-limited'), DAY, undefined],
+    ['hides', 'no refused password behind a valid token', failure('wrong-credentials'), DAY - 1],
+    ['hides', 'no defect behind a valid token', new TypeError(), DAY - 1],
+  ] as const)('%s %s', async (_, _what, error, time, expected?) => {
     let tries = 0;
     const acquire = () => {
       tries += 1;
-      return Promise.reject(new ImgctlError(code, ''));
+      return Promise.reject(error);
     };
     const { tokens, io } = tokensOf({ read: () => tokenOf('T'), acquire });
     io.advance(time);
