@@ -47,7 +47,9 @@ export async function findFile(dav: Dav, name: string) {
   if (file.isFolder) throw notAFile(name, dav.address);
   if (file.size !== undefined) return { ...file, size: file.size };
   // Some servers leave getcontentlength out.
-  const head = await sendChecked(dav, { method: 'HEAD', url: dav.urlOf(name) });
+  const head = await sendChecked(dav, { method: 'HEAD', url: dav.urlOf(name) }, [404]);
+  // It was removed between the two requests.
+  if (head.status === 404) return undefined;
   return { ...file, size: requireLength(head, name) };
 }
 

@@ -5,7 +5,14 @@ import type { BigIntStats } from 'node:fs';
 import fs, { type FileHandle, lstat, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { readFileChunks } from '../chunks.ts';
-import { errorCode, errorReason, ImgctlError, isMissing, permissionAdvice } from '../errors.ts';
+import {
+  errorCode,
+  errorReason,
+  ImgctlError,
+  isDefect,
+  isMissing,
+  permissionAdvice,
+} from '../errors.ts';
 import type { Clock } from '../io.ts';
 import { isDeadPart, isHidden, isPart, partName, removeAll } from './part-names.ts';
 import type { Limit } from './rate.ts';
@@ -38,6 +45,7 @@ interface Part {
 export function folderStorage(root: string, clock: Clock, limit: Limit): Storage {
   const address = `folder ${root}`;
   const fail = (cause: unknown): never => {
+    if (isDefect(cause)) throw cause;
     throw folderError(root, address, cause);
   };
   const removeFile = (name: string) => rm(path.join(root, name), { force: true }).catch(fail);
@@ -61,7 +69,12 @@ export function folderStorage(root: string, clock: Clock, limit: Limit): Storage
       return stats && storedFileOf(stats, clock.now(), SETTLED);
     },
     async compareContent(name, file, stored) {
-      const digest = await digestOf(folder, readFileChunks(path.join(root, name))).catch(fail);
+      const target = path.join(root, name);
+      const digest = await digestOf(folder, readFileChunks(target)).catch(async (error) => {
+        // A link to nothing, whose text is as long as the file.
+        if (isMissing(error) && (await findLink(target))) return undefined;
+        return fail(error);
+      });
       const isSame = digest === (await digestOf(folder, file.read()));
       return isSame ? { state: 'same', stored } : { state: 'different' };
     },

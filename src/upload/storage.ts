@@ -90,7 +90,7 @@ export interface Storage {
   check(): Promise<void>;
   /** Returns the names of the visible files. */
   list(): Promise<string[]>;
-  /** Returns the visible file by one request. @throws ImgctlError usage: no room for the name */
+  /** Returns the visible file. @throws ImgctlError usage: no room for the name */
   look(name: string): Promise<StoredFile | undefined>;
   /** Compares the file with the visible one of the same size, as `look` has returned it. */
   compareContent(name: string, file: UploadSource, stored: StoredFile): Promise<Comparison>;

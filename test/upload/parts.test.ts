@@ -213,6 +213,15 @@ describe('an upload to a folder', () => {
     expect(message).toBe('the upload of web.ova failed: its part is gone');
   });
 
+  it('hides no defect behind an error of the folder', async () => {
+    const { file, put } = await setUp();
+    const defect = new TypeError('x is not a function');
+    const readAll = () => {
+      throw defect;
+    };
+    await expect(put({ ...file, readAll })).rejects.toBe(defect);
+  });
+
   it('whose part is changed in place is not published', async () => {
     const { folder, file, put, sent } = await setUp();
     const part = await put();

@@ -304,11 +304,16 @@ describe('push --on-conflict', () => {
   });
 
   it('replace replaces a link to nothing, which is a conflict otherwise', async () => {
-    const { push, file, folder } = await createUser();
-    symlinkSync('/dev/null/none', path.join(folder, 'web.ova'));
-    expect((await push('--no-sync --dry-run')).stderr).toContain('already has a different web.ova');
-    await push('--no-sync --on-conflict replace');
-    expect(readFileSync(path.join(folder, 'web.ova')).equals(readFileSync(file))).toBe(true);
+    const { push, folder, work } = await createUser();
+    const file = writeOvf(work, 'db', 1_000);
+    const manifest = file.replace(/ovf$/, 'mf');
+    symlinkSync('/dev/null/none', path.join(folder, 'db.ovf'));
+    symlinkSync('/none'.padStart(statSync(manifest).size, '/'), path.join(folder, 'db.mf'));
+    const { stderr } = await push('--no-sync --dry-run', file);
+    expect(stderr).toMatch(/already has a different db.(ovf|mf)/);
+    await push('--no-sync --on-conflict replace', file);
+    for (const each of [file, manifest])
+      expect(readFileSync(path.join(folder, path.basename(each)))).toEqual(readFileSync(each));
   });
 });
 
