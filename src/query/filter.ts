@@ -68,8 +68,8 @@ export function contains(field: Field, part: string): Filter {
  */
 export function portableTexts({ text, field, operator, operands }: Filter): string[] {
   const spans = operands.flatMap(({ span }) => span ?? []);
-  const [span] = spans;
-  if (span === undefined || !spans.some(({ dependsOn }) => dependsOn === 'zone')) return [text];
+  const span = spans.find(({ dependsOn }) => dependsOn === 'zone');
+  if (span === undefined) return [text];
   const [start, end] = [withOffset(span.start.at), withOffset(span.end.at)];
   const bounds: Partial<Record<Operator, readonly string[]>> = {
     lt: [`lt,${start}`],
