@@ -103,8 +103,12 @@ type Guess = (older: Side, newer: Side) => boolean;
 /** web-1-a383732, web-1-1234567: a git hash has no order. */
 const isBesideHash: Guess = (older) => older.part === HASH;
 
-/** web-1.0, web-1.0b2: b2 may be a beta of 1.0, c2 a candidate. */
-const mayBeBeta: Guess = (_, { part, after }) => /^[abcm]$/.test(part) && isNumber(after[0]);
+/** In front of a number: alpha, beta, candidate and milestone. */
+const PRE_RELEASE_LETTER = /^[abcm]$/;
+
+/** web-1.0, web-1.0b2: b2 may be a beta of 1.0. */
+const mayBeBeta: Guess = (_, { part, after }) =>
+  PRE_RELEASE_LETTER.test(part) && isNumber(after[0]);
 
 /** web-1.2-3, web-1.2.4: 4 may be a build of 1.2, as 3 is. */
 const mayBeBuild: Guess = (older, newer) =>
@@ -163,10 +167,10 @@ export function isPreRelease(places: ComparedPlaces): boolean {
   return places.flat().some((version) => version.some(isPreReleasePart));
 }
 
-/** True for rc, alpha and beta, and for a, b or m between two numbers. */
+/** True for rc, alpha and beta, and for a, b, c or m between two numbers. */
 function isPreReleasePart(part: string, index: number, version: readonly string[]): boolean {
   if (kindOfPart(part) === PRE_RELEASE) return true;
-  if (!/^[abm]$/.test(part)) return false;
+  if (!PRE_RELEASE_LETTER.test(part)) return false;
   const [before = '', after = ''] = [version[index - 1], version[index + 1]];
   return kindOfPart(before) === NUMBER && kindOfPart(after) === NUMBER;
 }

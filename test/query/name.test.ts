@@ -251,7 +251,7 @@ describe('of two names of a series', () => {
   });
 
   it.each([
-    ['a-2.0-rc1 a-2.0beta a-3.0.0b2 a-6.1.0a3 a-11.0.0-M20 a-1.0-alpha.1', true],
+    ['a-2.0-rc1 a-2.0beta a-3.0.0b2 a-3.0.0c2 a-6.1.0a3 a-11.0.0-M20 a-1.0-alpha.1', true],
     ['a-2.0 a-1.0.2g a-b5-1 a-159-3.m10 a-10.2-h4 a-10.2R3 kvm-b289 a-2b', false],
   ])('%s are pre-releases: %s', (names, isPre) => {
     const others = names
