@@ -105,10 +105,11 @@ function dashError(word: TypedWord, { command }: TypedLine): ImgctlError | undef
 function fieldsError(
   { kind, text }: TypedWord,
   before: TypedWord | undefined,
-  { fields, options = [] }: CommandDeclaration,
+  { fields, options = [], subcommands }: CommandDeclaration,
 ): ImgctlError | undefined {
   if (kind !== 'argument' || before?.text !== '--json') return undefined;
-  const names: readonly string[] = fields?.map(({ name }) => name) ?? FIELDS;
+  // A group is typed before its command, which may be one for images.
+  const names: readonly string[] = fields?.map(({ name }) => name) ?? (subcommands ? FIELDS : []);
   if (!text.split(',').some((each) => names.includes(each.toLowerCase()))) return undefined;
   const facts = findOption(options, '-c')
     ? `choose fields with: -c ${text}`

@@ -114,6 +114,11 @@ describe('fields after --json', () => {
     await rejected(line, `"message":"--json takes no value","hint":"${hint}"`);
   });
 
+  it('are arguments of a command that prints none', async () => {
+    const { stderr } = await localUser().imgctl('profile use --json public');
+    expect(stderr).toContain("unknown profile 'public'");
+  });
+
   it('are words after --', async () => {
     const { imgctl } = await scriptedUser(catalogueOf([]));
     const expected = { stdout: '', stderr: '', exitCode: 0 };
