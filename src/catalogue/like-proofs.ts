@@ -7,12 +7,6 @@ import { likeFilter, type ServiceFilter } from '../query/service-filter.ts';
 import { BY_ID, type FieldSort, printSort, ranksOf } from '../query/sort.ts';
 import type { FirstPages } from './first-pages.ts';
 
-/**
- * Whether a filter finds every image that matches: yes, perhaps not, or not asked, as the first page
- * of all images, read for the proof, has all of them.
- */
-type Verdict = 'complete' | 'may-lose' | 'all-is-here';
-
 /** A text to find, and the order of the page that has it. */
 interface Probe {
   readonly text: string;
@@ -33,45 +27,46 @@ export class LikeProofs {
   readonly #firstPages: FirstPages;
   readonly #trace: (text: string) => void;
   /** By `keyOfProof`. */
-  readonly #verdicts = new Map<string, Verdict>();
+  readonly #results = new Map<string, boolean>();
 
   constructor(firstPages: FirstPages, trace: (text: string) => void) {
     this.#firstPages = firstPages;
     this.#trace = trace;
   }
 
-  /** Returns the verdict that needs no request, or undefined. */
-  knownVerdict({ field, part }: ServiceFilter): Verdict | undefined {
-    // Services agree on what `eq` and `in` find.
-    if (part === undefined) return 'complete';
-    return this.#verdicts.get(keyOfProof(field, part));
-  }
-
-  /** @param page the first one with this filter, in this order */
-  async verdictOn(filter: ServiceFilter, page: ImagePage, sort: FieldSort): Promise<Verdict> {
-    const known = this.knownVerdict(filter);
-    if (known) return known;
-    const { field, part = '' } = filter;
-    const probe = await this.#chooseProbe(field, part, page, sort);
-    if (this.#firstPages.hasAll) return 'all-is-here';
-    const isProved = probe !== undefined && (await this.#isFound(field, probe));
-    if (!isProved) this.#trace(`like is not proved for ${field}, so its filter is not used`);
-    const verdict = isProved ? 'complete' : 'may-lose';
-    this.#verdicts.set(keyOfProof(field, part), verdict);
-    return verdict;
+  /** True if a proof for this filter has failed. */
+  hasFailed({ field, part }: ServiceFilter): boolean {
+    return part !== undefined && this.#results.get(keyOfProof(field, part)) === false;
   }
 
   /**
-   * Returns a probe of the page, else of the first page of all images. It has both cases, unless no
-   * value of the two pages has.
+   * True if a filter finds every image that matches; false if it may not, or if the first page of all
+   * images, read for the proof, has all of them.
+   * @param page the first one with this filter, in this order
    */
+  async isComplete(filter: ServiceFilter, page: ImagePage, sort: FieldSort): Promise<boolean> {
+    const { field, part } = filter;
+    // Services agree on what `eq` and `in` find.
+    if (part === undefined) return true;
+    const key = keyOfProof(field, part);
+    const known = this.#results.get(key);
+    if (known !== undefined) return known;
+    const probe = await this.#chooseProbe(field, part, page, sort);
+    if (this.#firstPages.hasAll) return false;
+    const isProved = probe !== undefined && (await this.#isFound(field, probe));
+    if (!isProved) this.#trace(`like is not proved for ${field}, so its filter is not used`);
+    this.#results.set(key, isProved);
+    return isProved;
+  }
+
+  /** Returns a probe of the page, else of the first page of all images. */
   async #chooseProbe(field: Field, part: string, page: ImagePage, sort: FieldSort) {
-    const probe = probesOn(page, field, part, sort).find(({ text }) => hasBothCases(text));
+    const probe = findProbe(page, field, part, sort);
     if (probe) return probe;
     const firstOfAll = await this.#firstPages.ofAll();
-    const values = [...valuesOf(page, field), ...valuesOf(firstOfAll, field)].join('');
-    const probes = probesOn(firstOfAll, field, part, BY_ID);
-    return hasBothCases(values) ? probes.find(({ text }) => hasBothCases(text)) : probes[0];
+    const values = [...valuesOf(page, field), ...valuesOf(firstOfAll, field)];
+    const isAllOneCase = !hasBothCases(values.join(''));
+    return findProbe(firstOfAll, field, part, BY_ID, isAllOneCase);
   }
 
   /** True if the service finds an image by the text with its case reversed. */
@@ -84,20 +79,15 @@ export class LikeProofs {
   }
 }
 
-/** A probe needs an i if the text has one, as I and i are no pair in Turkish; else any letter. */
-const lettersOf = (part: string) => (/i/i.test(part) ? 'i' : 'a-z');
-
-/** One proof is enough for all texts of a field that need the same letters: `name i`. */
-const keyOfProof = (field: Field, part: string) => `${field} ${lettersOf(part)}`;
-
-const hasBothCases = (text: string) => /[a-z]/.test(text) && /[A-Z]/.test(text);
+/** One proof is enough for all texts of a field that have an i, and one for all others. */
+const keyOfProof = (field: Field, part: string) => `${field} ${hasI(part)}`;
 
 /**
- * Returns the texts of a page that prove a `like`, as only one that ignores case finds their images:
+ * Returns the first text of a page that proves a `like`, as only one that ignores case finds its image:
  *
  *     a service that           sends                         so a probe
  *     finds only whole values  no image                      lacks the ends of its value
- *     lowers the text it gets  an image with ocky-9-lt       has both cases, see #chooseProbe
+ *     lowers the text it gets  an image with ocky-9-lt       has both cases, unless no value has
  *     minds case               an image with OCKY-9-lt       is in no value before its own
  *     ignores filters          the first image of the list   is not in its value
  *     is Turkish               no image, if the text has i   has an i if the word has one
@@ -106,24 +96,43 @@ const hasBothCases = (text: string) => /[a-z]/.test(text) && /[A-Z]/.test(text);
  *     9 web-1        eb-     no: 9 is the first of the list
  *     8 Rocky-9      ocky-   yes
  *     7 rocky-9      ocky-   no: 8 is found before 7
- *
- * If several images may be the first of the list, as their times are equal, it is in none of them.
  */
-function probesOn(page: ImagePage, field: Field, part: string, sort: FieldSort): Probe[] {
-  const letters = new RegExp(`[${lettersOf(part)}]`, 'i');
+function findProbe(
+  page: ImagePage,
+  field: Field,
+  part: string,
+  sort: FieldSort,
+  isAllOneCase = false,
+): Probe | undefined {
   const values = valuesOf(page, field);
-  const lowerCase = values.map((value) => value.toLowerCase());
   const ranks = ranksOf(page.images, sort.field);
-  const mayBeFirst = lowerCase.filter((_, at) => ranks[at] === ranks[0]);
-  return values.flatMap((value, at) => {
-    const text = value.slice(1, -1);
-    const canBeSent = letters.test(text) && likeFilter(field, text) !== undefined;
-    const hasText = (other: string) => other.includes(text.toLowerCase());
-    const isFoundEarlier = lowerCase.slice(0, at).some(hasText);
-    const isInFirstOfList = mayBeFirst.some(hasText);
-    return canBeSent && !isFoundEarlier && !isInFirstOfList ? { text, sort } : [];
-  });
+  // If their times are equal, any of several images may be the first of the list.
+  const firstValues = values.filter((_, at) => ranks[at] === ranks[0]);
+  const text = values
+    .map(withoutEnds)
+    .find(
+      (probe, at) =>
+        likeFilter(field, probe) !== undefined &&
+        (isAllOneCase || hasBothCases(probe)) &&
+        isInNone(values.slice(0, at), probe) &&
+        isInNone(firstValues, probe) &&
+        hasLetters(probe, part),
+    );
+  return text === undefined ? undefined : { text, sort };
 }
+
+const withoutEnds = (value: string) => value.slice(1, -1);
+
+const hasBothCases = (text: string) => /[a-z]/.test(text) && /[A-Z]/.test(text);
+
+function isInNone(values: readonly string[], text: string): boolean {
+  return !values.some((value) => value.toLowerCase().includes(text.toLowerCase()));
+}
+
+/** True if a probe has an i if the part has one, as I and i are no pair in Turkish, else any letter. */
+const hasLetters = (text: string, part: string) => (hasI(part) ? hasI(text) : /[a-z]/i.test(text));
+
+const hasI = (text: string) => /i/i.test(text);
 
 function valuesOf({ images }: ImagePage, field: Field): string[] {
   return images.map((image) => `${readValue(image, field) ?? ''}`);

@@ -3,11 +3,11 @@
 import type { ImagePage } from '../api/images.ts';
 import type { ReceivedImage } from '../api/types.ts';
 import type { Query } from '../query/query.ts';
-import { BY_ID } from '../query/sort.ts';
+import { BY_ID, isSortedBy } from '../query/sort.ts';
 import { allImages } from './all-images.ts';
 import { holdImages } from './held-images.ts';
 import type { Service } from './service.ts';
-import { findSurePage, isSortedBy, totalOfPart } from './sure-page.ts';
+import { findSurePage, totalOfPart } from './sure-page.ts';
 
 export interface ReadOptions {
   readonly limit?: number | undefined;
@@ -53,7 +53,8 @@ export async function* listCatalogue(
   const { firstPages } = service;
   const first = await firstPages.ofAll();
   const comesInOrder =
-    isSortedBy(query, BY_ID) && (limit === Infinity || (await firstPages.sortsIdsAsNumbers()));
+    isSortedBy(query.sorts, BY_ID) &&
+    (limit === Infinity || (await firstPages.sortsIdsAsNumbers()));
   const stopAfter = comesInOrder ? limit : Infinity;
   const pages = matchingPages(service, query, first, options, stopAfter);
   let count = 0;

@@ -6,7 +6,14 @@ import { ImgctlError } from '../errors.ts';
 import { type Field, kindOf } from '../query/fields.ts';
 import type { Query } from '../query/query.ts';
 import type { ServiceFilter } from '../query/service-filter.ts';
-import { BY_ID, type FieldSort, isFieldSort, printSort, ranksOf } from '../query/sort.ts';
+import {
+  BY_ID,
+  type FieldSort,
+  isFieldSort,
+  isSortedBy,
+  printSort,
+  ranksOf,
+} from '../query/sort.ts';
 import { ZONE_SPREAD } from '../query/timestamp.ts';
 import type { FirstPages } from './first-pages.ts';
 import { areDescending, idOf } from './ids.ts';
@@ -30,6 +37,15 @@ interface SurePage {
   readonly total: number | undefined;
 }
 
+/** What was learned of the filters of a query. */
+type Filtered =
+  /** One finds all images of the list. */
+  | { readonly kind: 'list'; readonly list: SurePage }
+  /** A page with one is not enough, so no page is, as others are likely to leave more images. */
+  | { readonly kind: 'many-pages' }
+  /** Each is refused, or may lose images. */
+  | { readonly kind: 'unusable'; readonly refusal: ImgctlError | undefined };
+
 /**
  * Returns a page that is sure to have the list; undefined if all pages must be read. A page is
  * enough if it has all images that match, or as many as the limit says and no other page has an
@@ -39,37 +55,55 @@ interface SurePage {
  *     list -n 5                      sort=id,desc                             or the highest ids
  *     list -s id -n 5                sort=id,asc                              or the lowest
  *     list -s created_on,desc -n 5   sort=created_on,desc                     or the newest
- *
- * A filter that is refused, or may lose images, is followed by the next one, and at last by none.
  */
 export async function findSurePage(
-  { firstPages, like, perPage }: Service,
+  service: Service,
   wanted: Wanted,
 ): Promise<SurePage | undefined> {
+  const { firstPages, perPage } = service;
   const sort = sortOfPage(wanted, perPage);
-  const filters: (ServiceFilter | undefined)[] = filtersToSend(wanted.query);
-  // Without a filter, a page in another order than by id may be enough too.
-  if (sort !== BY_ID) filters.push(undefined);
+  const filtered = await listFiltered(service, wanted, sort);
+  if (filtered.kind === 'list') return filtered.list;
+  if (filtered.kind === 'many-pages') return undefined;
+  const page = await pageWithoutFilter(firstPages, sort, filtered.refusal);
+  return listOn(page, sort, wanted, firstPages);
+}
+
+/** Tries the filters of the query, until one is good for the list or shows that no page is. */
+async function listFiltered(
+  { firstPages, like }: Service,
+  wanted: Wanted,
+  sort: FieldSort,
+): Promise<Filtered> {
   let refusal: ImgctlError | undefined;
-  for (const filter of filters) {
-    // An earlier list, or a proof, has read the page of all images.
-    if (firstPages.hasAll) break;
-    if (filter && like.knownVerdict(filter) === 'may-lose') continue;
-    const pageQuery = { filter: filter?.text, sort: printSort(sort) };
+  for (const filter of filtersToSend(wanted.query)) {
+    // An earlier list, or a proof, may have read the page of all images.
+    if (firstPages.hasAll || like.hasFailed(filter)) continue;
+    const pageQuery = { filter: filter.text, sort: printSort(sort) };
     const page = await firstPages.request(pageQuery, refusal);
     if (page instanceof ImgctlError) {
       refusal ??= page;
       continue;
     }
     const list = await listOn(page, sort, wanted, firstPages);
-    // Another filter is likely to leave more images.
-    if (list === undefined || filter === undefined) return list;
+    if (list === undefined) return { kind: 'many-pages' };
     // A proof costs a request, so only a page that would be enough is proved.
-    const verdict = await like.verdictOn(filter, page, sort);
-    if (verdict === 'complete') return { ...list, filter };
-    if (verdict === 'all-is-here') break;
+    const isComplete = await like.isComplete(filter, page, sort);
+    if (isComplete) return { kind: 'list', list: { ...list, filter } };
   }
-  return listOn(await firstPages.ofAll(refusal), sort, wanted, firstPages);
+  return { kind: 'unusable', refusal };
+}
+
+/** Returns the first page of all images, in this order or, if it is refused, by id. */
+async function pageWithoutFilter(
+  firstPages: FirstPages,
+  sort: FieldSort,
+  earlier: ImgctlError | undefined,
+): Promise<ImagePage> {
+  // A page that has all images is enough in any order.
+  if (sort === BY_ID || firstPages.hasAll) return firstPages.ofAll(earlier);
+  const page = await firstPages.request({ sort: printSort(sort) }, earlier);
+  return page instanceof ImgctlError ? firstPages.ofAll(earlier ?? page) : page;
 }
 
 /** Returns the order of the page: by id, or the newest or lowest first if the limit fits on it. */
@@ -106,7 +140,7 @@ async function listOn(
   if (isWhole(page)) return { page, images, total: matching.length };
   if (images.length < limit) return undefined;
   // Other pages have more images, which come behind these if the service sorted as asked.
-  const saysSorted = isSortedBy(query, sort) && isEcho(printSort(sort), page.meta.sort);
+  const saysSorted = isSortedBy(query.sorts, sort) && isEcho(printSort(sort), page.meta.sort);
   if (!saysSorted) return undefined;
   const comeFirst =
     sort.field === 'id'
@@ -132,12 +166,6 @@ function hasNewest(page: ImagePage, newest: readonly ReceivedImage[], field: Fie
   const times = timesOf(page.images);
   const isSorted = times.every((time, at) => time <= (times[at - 1] ?? Infinity));
   return isSorted && Math.min(...timesOf(newest)) - Math.min(...times) > ZONE_SPREAD;
-}
-
-/** True if the query sorts by this alone. A query without a sort is by id. */
-export function isSortedBy({ sorts }: Query, sort: FieldSort): boolean {
-  const [key = BY_ID, ...others] = sorts;
-  return others.length === 0 && key.field === sort.field && key.direction === sort.direction;
 }
 
 /**

@@ -53,6 +53,12 @@ export function printSort({ field, direction }: FieldSort): string {
   return `${field},${direction}`;
 }
 
+/** True if these keys sort by this alone. No key is by id. */
+export function isSortedBy(keys: readonly SortKey[], sort: FieldSort): boolean {
+  const [key = BY_ID, ...others] = keys;
+  return others.length === 0 && key.field === sort.field && key.direction === sort.direction;
+}
+
 /**
  * Sorts stably, as compareValues does. Times count as instants: in an unknown zone as UTC,
  * unreadable ones as missing.
