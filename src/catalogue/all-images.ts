@@ -63,7 +63,7 @@ class Requests {
   }
 
   /** Returns the first page of the images below an id. */
-  async below(bound: number): Promise<ImagePage> {
+  async requestBelow(bound: number): Promise<ImagePage> {
     try {
       const page = await this.page({ filter: `id,lt,${bound}` });
       this.#filtersById = true;
@@ -86,7 +86,7 @@ async function* provenPagesById(first: ImagePage, requests: Requests, stopAfter:
   let isProved = false;
   for await (const page of pagesById(first, requests, stopAfter)) {
     seen += page.images.length;
-    if (!isProved && seen + page.below < first.total) {
+    if (!isProved && seen + page.countBelow < first.total) {
       await proveNoneLost(first, requests);
       isProved = true;
     }
@@ -106,10 +106,10 @@ function restOf(images: readonly ReceivedImage[], yieldedIds: ReadonlySet<number
 }
 
 /**
- * Fewer images are left than announced: either the list has changed, or the filter loses some, as an
- * image has no id, or as the service compares ids as texts: 1250 is then after 999, and 99 not below
- * 500. So a filter that all ids match must find as many images as no filter. If the highest id is
- * 999:
+ * Throws unless images are missing only because the list has changed: requests it once more without
+ * a filter, and with one that all ids match, and compares the totals. A filter loses images that have
+ * no id; or some of all, if the service compares ids as texts: 1250 is then after 999, and 99 not
+ * below 500. If the highest id is 999:
  *
  *     without a filter          filter=id,lt,1000
  *     nothing has changed                          the service leaves images out

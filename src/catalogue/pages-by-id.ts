@@ -14,13 +14,13 @@ interface Reader {
   /** Number of requests at a time. */
   readonly connections: number;
   /** Returns the first page of the images below an id. */
-  below(bound: number): Promise<ImagePage>;
+  requestBelow(bound: number): Promise<ImagePage>;
 }
 
 /** The images of a page that were not on a page before it. */
 export interface TakenPage extends Pick<ImagePage, 'images' | 'bytes'> {
   /** Number of images with lower ids, as the service says. */
-  readonly below: number;
+  readonly countBelow: number;
 }
 
 /**
@@ -37,7 +37,7 @@ export async function* pagesById(first: ImagePage, reader: Reader, stopAfter: nu
     needed -= page.images.length;
     const isLast = segments.isAtEnd || needed <= 0;
     // The next pages are on their way while the caller uses this one.
-    if (!isLast) segments.requestAhead(Math.min(page.below, needed));
+    if (!isLast) segments.requestAhead(Math.min(page.countBelow, needed));
     yield page;
     if (isLast) return;
   }
@@ -101,7 +101,7 @@ class Segments {
     this.#takenDownTo = takenDownTo;
     this.#ahead = others.filter(({ end }) => end < takenDownTo);
     const images = page.images.slice(repeated);
-    return { images, below: page.total - ids.length, bytes: page.bytes };
+    return { images, countBelow: page.total - ids.length, bytes: page.bytes };
   }
 
   /** Requests what is taken next, and more segments, but no more than so many images need. */
@@ -123,7 +123,7 @@ class Segments {
   }
 
   #request(bound: number, end: number): Segment {
-    const arrival = this.#reader.below(bound);
+    const arrival = this.#reader.requestBelow(bound);
     // The error is thrown when the segment is taken, if it ever is.
     arrival.catch(() => {});
     return { bound, end, arrival };

@@ -6,8 +6,8 @@ import type { ImagePage } from '../../src/api/images.ts';
 import { NotByIdError, pagesById } from '../../src/catalogue/pages-by-id.ts';
 
 const PER_PAGE = 10;
-const oneByOne = (first: ImagePage, below: () => Promise<ImagePage>) =>
-  pagesById(first, { connections: 1, below }, Infinity);
+const oneByOne = (first: ImagePage, requestBelow: () => Promise<ImagePage>) =>
+  pagesById(first, { connections: 1, requestBelow }, Infinity);
 
 /** A list of ids, of which one is replaced by a higher one after every request. */
 class List {
@@ -70,8 +70,8 @@ interface Changes {
 
 async function read(list: List, wanted = Number.POSITIVE_INFINITY, connections = 6) {
   const ids: number[] = [];
-  const below = (bound: number) => list.respond(bound);
-  const pages = pagesById(list.page(), { connections, below }, wanted);
+  const requestBelow = (bound: number) => list.respond(bound);
+  const pages = pagesById(list.page(), { connections, requestBelow }, wanted);
   for await (const { images } of pages) {
     ids.push(...images.map(({ id }) => Number(id)));
     if (ids.length >= wanted) break;
