@@ -6,18 +6,18 @@ import { ImgctlError } from '../errors.ts';
 import { BY_ID, sortImages } from '../query/sort.ts';
 import { ID_ORDER } from './first-pages.ts';
 import { areDescending, idOf, lowestLongerId } from './ids.ts';
+import type { ListRun } from './list-run.ts';
 import { isRefusedRequest, pageOrRefusal, requestPage } from './page.ts';
 import { NotByIdError, pagesById } from './pages-by-id.ts';
 import { incompleteList, pagesByNumber } from './pages-by-number.ts';
-import type { Service } from './service.ts';
 
 /**
  * Yields all images, each once.
  * @param first the first page @param stopAfter number of images that the caller needs at most
  * @throws ImgctlError incomplete-list
  */
-export async function* allImages(service: Service, first: ImagePage, stopAfter: number) {
-  const requests = new Requests(service, first);
+export async function* allImages(run: ListRun, first: ImagePage, stopAfter: number) {
+  const requests = new Requests(run, first);
   const yieldedIds = new Set<number>();
   try {
     for await (const page of provenPagesById(first, requests, stopAfter)) {
@@ -26,8 +26,8 @@ export async function* allImages(service: Service, first: ImagePage, stopAfter: 
     }
   } catch (error) {
     if (!(error instanceof NotByIdError)) throw error;
-    service.trace(`${error.message}, so the list is read by page number`);
-    const images = await readByNumber(service, first, error.cause);
+    run.trace(`${error.message}, so the list is read by page number`);
+    const images = await readByNumber(run, first, error.cause);
     // Their size was limited already.
     yield { images: sortImages(restOf(images, yieldedIds), [BY_ID]), bytes: 0 };
   } finally {
@@ -38,28 +38,28 @@ export async function* allImages(service: Service, first: ImagePage, stopAfter: 
 /** The requests of one way to read all images, of which the number is limited. */
 class Requests {
   readonly connections: number;
-  readonly #service: Service;
+  readonly #run: ListRun;
   readonly #abort = new AbortController();
   #left: number;
   #filtersById = false;
 
   /** Allows three times the pages that the first one announces, but at most MAX_PAGES, and ten. */
-  constructor(service: Service, { pages, total, images }: ImagePage) {
-    this.connections = service.client.connections;
-    this.#service = service;
+  constructor(run: ListRun, { pages, total, images }: ImagePage) {
+    this.connections = run.client.connections;
+    this.#run = run;
     // Either number may be wrong.
     const announced = Math.max(pages, total / Math.max(images.length, 1), 1);
     this.#left = 3 * Math.min(Math.ceil(announced), MAX_PAGES) + 10;
   }
 
-  /** Returns page 1 of all images, or that of the number. @param changes of its query */
-  async page(changes: Partial<PageQuery>, number?: number): Promise<ImagePage> {
+  /** Returns page 1 of all images, or that of the number. */
+  async page(pageQuery: Partial<PageQuery>, number?: number): Promise<ImagePage> {
     this.#left -= 1;
     if (this.#left < 0) throw incompleteList('its pages do not end');
-    const { client, firstPages, perPage } = this.#service;
+    const { client, firstPages, perPage } = this.#run;
     const sort = firstPages.sortsById ? ID_ORDER : undefined;
     const { signal } = this.#abort;
-    return requestPage(client, { sort, perPage, ...changes }, number, { signal });
+    return requestPage(client, { sort, perPage, ...pageQuery }, number, { signal });
   }
 
   /** Returns the first page of the images below an id. */
@@ -131,12 +131,12 @@ async function proveNoneLost(first: ImagePage, requests: Requests): Promise<void
 }
 
 /** @param refusal why ids are refused: thrown if the list cannot be read by number either */
-async function readByNumber(service: Service, first: ImagePage, refusal: unknown) {
-  const requests = new Requests(service, first);
+async function readByNumber(run: ListRun, first: ImagePage, refusal: unknown) {
+  const requests = new Requests(run, first);
   const readPage = (number: number) => requests.page({}, number);
   const readState = async () => stateOf(await requests.page({ perPage: 1 }));
   try {
-    return await pagesByNumber(readPage, service.firstPages.sortsById ? readState : undefined);
+    return await pagesByNumber(readPage, run.firstPages.sortsById ? readState : undefined);
   } catch (error) {
     throw isRefusedRequest(refusal) && isRefusedRequest(error) ? refusal : error;
   }

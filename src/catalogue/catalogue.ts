@@ -19,9 +19,9 @@ import type { ReceivedImage } from '../api/types.ts';
 import { equals } from '../query/filter.ts';
 import { Query } from '../query/query.ts';
 import { addImage } from './held-images.ts';
+import { type ListRun, type ListRunOptions, startListRun } from './list-run.ts';
 import { isOutage, isRefusedRequest } from './page.ts';
-import { type Service, type SourceOptions, serviceOf } from './service.ts';
-import { type ListEnd, listCatalogue, listOnePage, type ReadOptions } from './service-list.ts';
+import { type ListEnd, listCatalogue, listSurePage, type ReadOptions } from './service-list.ts';
 
 export interface Catalogue {
   readonly baseUrl: string;
@@ -35,7 +35,7 @@ export interface Catalogue {
     options?: ReadOptions,
   ): AsyncGenerator<readonly ReceivedImage[], ListEnd, void>;
   /** Returns the images that match if one page is sure to have them, else undefined. */
-  imagesOfOnePage(
+  imagesOfSurePage(
     query: Query,
     options?: ReadOptions,
   ): Promise<readonly ReceivedImage[] | undefined>;
@@ -47,15 +47,15 @@ export interface Catalogue {
 export function serviceCatalogue(
   client: Client,
   baseUrl: string,
-  options: SourceOptions = {},
+  options: ListRunOptions = {},
 ): Catalogue {
-  const service = serviceOf(client, options);
+  const run = startListRun(client, options);
   return {
     baseUrl,
-    images: (query, limits = {}) => listCatalogue(service, query, limits),
-    imagesOfOnePage: async (query, limits = {}) =>
-      (await listOnePage(service, query, limits))?.images,
-    getImage: (id) => getOrFind(client, service, id),
+    images: (query, limits = {}) => listCatalogue(run, query, limits),
+    imagesOfSurePage: async (query, limits = {}) =>
+      (await listSurePage(run, query, limits))?.images,
+    getImage: (id) => getOrFind(client, run, id),
   };
 }
 
@@ -63,14 +63,14 @@ export function serviceCatalogue(
  * Searches the list if the service refuses the image: it may not have this resource, section 4.4,
  * or refuse an id too large for a database.
  */
-async function getOrFind(client: Client, service: Service, id: number | string) {
+async function getOrFind(client: Client, run: ListRun, id: number | string) {
   try {
     return await client.getImage(id);
   } catch (refusal) {
     if (!isRefusedRequest(refusal) || isOutage(refusal)) throw refusal;
   }
   const query = new Query({ filters: [equals('id', id)] });
-  for await (const [image] of listCatalogue(service, query, { streams: true })) {
+  for await (const [image] of listCatalogue(run, query, { streams: true })) {
     if (image) return image;
   }
   return undefined;
@@ -116,7 +116,7 @@ export function heldCatalogue(
       yield images;
       return end;
     },
-    imagesOfOnePage: async (query, options) => (await select(query, options)).images,
+    imagesOfSurePage: async (query, options) => (await select(query, options)).images,
     getImage: async (id) => (await read()).images.find((image) => keyOf(image) === keyOf({ id })),
   };
 }

@@ -12,7 +12,7 @@ export const ID_ORDER = printSort(BY_ID);
 export type ListClient = Pick<Client, 'listImages' | 'connections'>;
 
 /** How lists are requested. */
-export interface Source {
+export interface ListSetup {
   readonly client: ListClient;
   /** 1 to 100. */
   readonly perPage: number;
@@ -29,29 +29,29 @@ export interface Source {
  *                                         500, so the error with 403 is thrown
  */
 export class FirstPages {
-  readonly #source: Source;
+  readonly #setup: ListSetup;
   /** By filter and sort: `name,like,%a% by id,desc`. */
   readonly #refusals = new Map<string, ImgctlError>();
   #firstOfAll: ImagePage | undefined;
   #sortsById = true;
 
-  constructor(source: Source) {
-    this.#source = source;
+  constructor(setup: ListSetup) {
+    this.#setup = setup;
   }
 
   /**
    * Returns the first page, or why the service refuses its filter or sort.
    * @param earlier why the same was refused before, with a filter or in another order
    */
-  async request(changes: Partial<PageQuery>, earlier?: ImgctlError) {
-    const { client, perPage, trace } = this.#source;
-    const { filter, sort } = changes;
+  async request(pageQuery: Partial<PageQuery>, earlier?: ImgctlError) {
+    const { client, perPage, trace } = this.#setup;
+    const { filter, sort } = pageQuery;
     const key = [filter, sort].filter((part) => part !== undefined).join(' by ');
     const known = this.#refusals.get(key);
     if (known) return known;
     // The earlier request was retried already, and the service is likely to be down.
     const options = isOutage(earlier) ? { retries: 0 } : {};
-    const page = await pageOrRefusal(requestPage(client, { perPage, ...changes }, 1, options));
+    const page = await pageOrRefusal(requestPage(client, { perPage, ...pageQuery }, 1, options));
     if (page instanceof ImgctlError) {
       trace(`the service refused ${key || 'the list'}: ${page.message}`);
       // Without a filter and a sort, it is no refusal of either.

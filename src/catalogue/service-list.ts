@@ -6,7 +6,7 @@ import type { Query } from '../query/query.ts';
 import { BY_ID, isSortedBy } from '../query/sort.ts';
 import { allImages } from './all-images.ts';
 import { holdImages } from './held-images.ts';
-import type { Service } from './service.ts';
+import type { ListRun } from './list-run.ts';
 import { findSurePage, totalOfPart } from './sure-page.ts';
 
 export interface ReadOptions {
@@ -40,23 +40,23 @@ export interface ListEnd {
  * service is asked how it sorts ids: as texts, the highest do not come first.
  */
 export async function* listCatalogue(
-  service: Service,
+  run: ListRun,
   query: Query,
   options: ReadOptions,
 ): AsyncGenerator<readonly ReceivedImage[], ListEnd, void> {
-  const onePage = await listOnePage(service, query, options);
-  if (onePage) {
-    yield onePage.images;
-    return onePage.end;
+  const surePage = await listSurePage(run, query, options);
+  if (surePage) {
+    yield surePage.images;
+    return surePage.end;
   }
   const { limit = Infinity, streams = false } = options;
-  const { firstPages } = service;
+  const { firstPages } = run;
   const first = await firstPages.ofAll();
   const comesInOrder =
     isSortedBy(query.sorts, BY_ID) &&
     (limit === Infinity || (await firstPages.sortsIdsAsNumbers()));
   const stopAfter = comesInOrder ? limit : Infinity;
-  const pages = matchingPages(service, query, first, options, stopAfter);
+  const pages = matchingPages(run, query, first, options, stopAfter);
   let count = 0;
   if (streams && comesInOrder) {
     for await (const { images } of pages) {
@@ -73,12 +73,12 @@ export async function* listCatalogue(
 }
 
 /** Returns the list if one page is sure to have it, else undefined. */
-export async function listOnePage(
-  service: Service,
+export async function listSurePage(
+  run: ListRun,
   query: Query,
   { limit = Infinity, watch }: ReadOptions,
 ) {
-  const sure = await findSurePage(service, { query, limit });
+  const sure = await findSurePage(run, { query, limit });
   if (sure === undefined) return undefined;
   const { page, filter, images, total } = sure;
   watch?.(page.images, page.total, filter?.text);
@@ -91,7 +91,7 @@ export async function listOnePage(
  * @param stopAfter number of images that match after which no more are yielded
  */
 async function* matchingPages(
-  service: Service,
+  run: ListRun,
   query: Query,
   first: ImagePage,
   { watch }: ReadOptions,
@@ -100,7 +100,7 @@ async function* matchingPages(
   // With conditions, nobody knows how many images must be read.
   const mostRead = query.conditions.length === 0 ? stopAfter : Infinity;
   let left = stopAfter;
-  for await (const { images, bytes } of allImages(service, first, mostRead)) {
+  for await (const { images, bytes } of allImages(run, first, mostRead)) {
     watch?.(images, first.total);
     const matching = images.filter((image) => query.matches(image)).slice(0, left);
     left -= matching.length;

@@ -17,8 +17,8 @@ import {
 import { ZONE_SPREAD } from '../query/timestamp.ts';
 import type { FirstPages } from './first-pages.ts';
 import { areDescending, idOf } from './ids.ts';
+import type { ListRun } from './list-run.ts';
 import { isEcho, isWhole } from './page.ts';
-import type { Service } from './service.ts';
 
 /** The list that a page must have. */
 interface Wanted {
@@ -56,13 +56,10 @@ type Filtered =
  *     list -s id -n 5                sort=id,asc                              or the lowest
  *     list -s created_on,desc -n 5   sort=created_on,desc                     or the newest
  */
-export async function findSurePage(
-  service: Service,
-  wanted: Wanted,
-): Promise<SurePage | undefined> {
-  const { firstPages, perPage } = service;
+export async function findSurePage(run: ListRun, wanted: Wanted): Promise<SurePage | undefined> {
+  const { firstPages, perPage } = run;
   const sort = sortOfPage(wanted, perPage);
-  const filtered = await listFiltered(service, wanted, sort);
+  const filtered = await listFiltered(run, wanted, sort);
   if (filtered.kind === 'list') return filtered.list;
   if (filtered.kind === 'many-pages') return undefined;
   const page = await pageWithoutFilter(firstPages, sort, filtered.refusal);
@@ -71,14 +68,14 @@ export async function findSurePage(
 
 /** Tries the filters of the query, until one is good for the list or shows that no page is. */
 async function listFiltered(
-  { firstPages, like }: Service,
+  { firstPages, likeProofs }: ListRun,
   wanted: Wanted,
   sort: FieldSort,
 ): Promise<Filtered> {
   let refusal: ImgctlError | undefined;
   for (const filter of filtersToSend(wanted.query)) {
     // An earlier list, or a proof, may have read the page of all images.
-    if (firstPages.hasAll || like.hasFailed(filter)) continue;
+    if (firstPages.hasAll || likeProofs.hasFailed(filter)) continue;
     const pageQuery = { filter: filter.text, sort: printSort(sort) };
     const page = await firstPages.request(pageQuery, refusal);
     if (page instanceof ImgctlError) {
@@ -88,7 +85,7 @@ async function listFiltered(
     const list = await listOn(page, sort, wanted, firstPages);
     if (list === undefined) return { kind: 'many-pages' };
     // A proof costs a request, so only a page that would be enough is proved.
-    const isComplete = await like.isComplete(filter, page, sort);
+    const isComplete = await likeProofs.isComplete(filter, page, sort);
     if (isComplete) return { kind: 'list', list: { ...list, filter } };
   }
   return { kind: 'unusable', refusal };

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { type ImagePage, type PageQuery, RefusedRequestError } from '../../src/api/images.ts';
 import type { ReceivedImage } from '../../src/api/types.ts';
-import { serviceOf } from '../../src/catalogue/service.ts';
+import { startListRun } from '../../src/catalogue/list-run.ts';
 import { listCatalogue } from '../../src/catalogue/service-list.ts';
 import { down, queryOf, upTo } from './harness.ts';
 
@@ -85,10 +85,10 @@ it('a list has each image once, and with a limit the first of them', async () =>
       fc.constantFrom([], ['id<1000'], ['id>=100']),
       fc.constantFrom([], ['id']),
       async ({ ids, perPage, limit }, compared, sorted, streams, filters, sorts) => {
-        const service = serviceOf(serving(ids, compared, sorted), { perPage });
+        const run = startListRun(serving(ids, compared, sorted), { perPage });
         const query = queryOf({ filters, sorts });
         const found: ReceivedImage[] = [];
-        for await (const images of listCatalogue(service, query, { limit, streams })) {
+        for await (const images of listCatalogue(run, query, { limit, streams })) {
           found.push(...images);
         }
         const images = ids.map((id) => ({ id, name: nameOf(id) }));
@@ -113,8 +113,8 @@ it.each<[string, Parameters<typeof queryOf>[0], number[], number[]]>([
   ['-s id -n 5 of 990 to 1200', { sorts: ['id'] }, upTo(1200, 990), upTo(994, 990)],
 ])('a list %s is right if the service sorts ids as texts', async (_, typed, ids, found) => {
   for (const filters of COMPARED) {
-    const service = serviceOf(serving(ids, filters, 'as texts'));
-    const list = listCatalogue(service, queryOf(typed), { limit: found.length });
+    const run = startListRun(serving(ids, filters, 'as texts'));
+    const list = listCatalogue(run, queryOf(typed), { limit: found.length });
     const { value } = await list.next();
     expect(value).toMatchObject(found.map((id) => ({ id })));
   }
@@ -126,7 +126,7 @@ it('a list -n 5 without 900 to 999 is right if the service sends ids as texts, a
     const page = await serve.listImages(query, number);
     return { ...page, images: page.images.map((image) => ({ ...image, id: `${image.id}` })) };
   };
-  const list = listCatalogue(serviceOf({ ...serve, listImages }), queryOf({}), { limit: 5 });
+  const list = listCatalogue(startListRun({ ...serve, listImages }), queryOf({}), { limit: 5 });
   const { value } = await list.next();
   expect(value).toMatchObject(down(1150, 1146).map((id) => ({ id: `${id}` })));
 });

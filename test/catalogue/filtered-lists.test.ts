@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import type { Image } from '../../src/api/types.ts';
-import { serviceOf } from '../../src/catalogue/service.ts';
+import { startListRun } from '../../src/catalogue/list-run.ts';
 import { listCatalogue } from '../../src/catalogue/service-list.ts';
 import {
   catalogueOf,
@@ -247,9 +247,9 @@ describe('a sorted or filtered list', () => {
 
   it('asks once in a run whether like ignores case', async () => {
     const { client, server } = await connect(serving());
-    const service = serviceOf(client);
+    const run = startListRun(client);
     for (const word of ['ubuntu', '119']) {
-      await listCatalogue(service, queryOf({ words: [word] }), {}).next();
+      await listCatalogue(run, queryOf({ words: [word] }), {}).next();
     }
     const proofs = server.requests.filter(({ url }) => url.searchParams.get('per_page') === '1');
     expect(proofs).toHaveLength(1);

@@ -1,6 +1,6 @@
 // Reads lists of a scripted service, and says what they requested.
 
-import { serviceOf } from '../../src/catalogue/service.ts';
+import { startListRun } from '../../src/catalogue/list-run.ts';
 import { type ListEnd, listCatalogue, type ReadOptions } from '../../src/catalogue/service-list.ts';
 import { ImgctlError } from '../../src/errors.ts';
 import { parseQuery } from '../../src/query/query.ts';
@@ -24,8 +24,8 @@ export async function list(
   const connection = await connect(handler);
   const client = { ...connection.client, connections };
   const traces: string[] = [];
-  const service = serviceOf(client, { perPage, trace: (text) => traces.push(text) });
-  const images = listCatalogue(service, queryOf(query), options);
+  const run = startListRun(client, { perPage, trace: (text) => traces.push(text) });
+  const images = listCatalogue(run, queryOf(query), options);
   const ids: unknown[] = [];
   let end: ListEnd | undefined;
   let error: ImgctlError | undefined;

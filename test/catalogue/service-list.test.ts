@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ImagePage, PageQuery } from '../../src/api/images.ts';
 import type { Image, Pages } from '../../src/api/types.ts';
-import { serviceOf } from '../../src/catalogue/service.ts';
+import { startListRun } from '../../src/catalogue/list-run.ts';
 import { listCatalogue, type ReadOptions } from '../../src/catalogue/service-list.ts';
 import { catalogueOf, cataloguePage, testImage, testImages } from '../support/catalogue-page.ts';
 import { connect } from '../support/client.ts';
@@ -248,7 +248,7 @@ describe('a list of the service', () => {
         ? errorResponse(502, 'No sort.')
         : { json: cataloguePage(url, testImages(5)) };
     const { client } = await connect(failing, { retries: 0 });
-    const pages = listCatalogue(serviceOf(client, { perPage: 2 }), EVERYTHING, {});
+    const pages = listCatalogue(startListRun(client, { perPage: 2 }), EVERYTHING, {});
     expect((await pages.next()).value).toHaveLength(5);
   });
 
@@ -267,9 +267,9 @@ describe('a list of the service', () => {
   it('remembers in a run what the service refuses, and says so for --debug', async () => {
     const { client, server } = await connect(unsorted);
     const traces: string[] = [];
-    const service = serviceOf(client, { perPage: 2, trace: (text) => traces.push(text) });
+    const run = startListRun(client, { perPage: 2, trace: (text) => traces.push(text) });
     for (let count = 0; count < 2; count += 1) {
-      for await (const _ of listCatalogue(service, EVERYTHING, {}));
+      for await (const _ of listCatalogue(run, EVERYTHING, {}));
     }
     const sorted = server.requests.filter(({ url }) => url.searchParams.has('sort'));
     expect(sorted).toHaveLength(1);
@@ -283,9 +283,9 @@ describe('a list of the service', () => {
     const failing: Handler = (request, index) =>
       index < 3 ? errorResponse(status, 'No.') : catalogueOf(testImages(5))(request, index);
     const { client, server } = await connect(failing, { retries: 0 });
-    const service = serviceOf({ ...client, connections: 1 }, { perPage: 2 });
+    const run = startListRun({ ...client, connections: 1 }, { perPage: 2 });
     const query = queryOf({ filters: ['name=a'] });
-    const read = () => listCatalogue(service, query, {}).next();
+    const read = () => listCatalogue(run, query, {}).next();
     await expect(read()).rejects.toMatchObject({ status });
     await read();
     const first = ['1 name,eq,a', '1', '1 by undefined'];
@@ -420,7 +420,11 @@ describe('a list with six requests at a time', () => {
       isFirst(request) ? catalogueOf(testImages(40))(request, index) : STALL,
     );
     const options = { streams: true, limit };
-    for await (const _ of listCatalogue(serviceOf(client, { perPage: 2 }), queryOf(query), options))
+    for await (const _ of listCatalogue(
+      startListRun(client, { perPage: 2 }),
+      queryOf(query),
+      options,
+    ))
       break;
     await client.close();
     const errors = events.filter(({ kind }) => kind === 'error');
@@ -444,7 +448,7 @@ function endless(changes: Partial<ImagePage>) {
 
 async function count(client: ReturnType<typeof endless>, query = EVERYTHING): Promise<number> {
   let images = 0;
-  const pages = listCatalogue(serviceOf(client, { perPage: 1 }), query, {});
+  const pages = listCatalogue(startListRun(client, { perPage: 1 }), query, {});
   for await (const page of pages) images += page.length;
   return images;
 }

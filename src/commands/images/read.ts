@@ -99,7 +99,7 @@ export async function readTogether(
   catalogue: Catalogue,
   searches: readonly Search[],
 ): Promise<void> {
-  const lists = await listsOfOnePage(catalogue, searches);
+  const lists = await listsOfSurePages(catalogue, searches);
   if (lists) {
     for (const { images, add } of lists) for (const image of images) add(image);
   } else {
@@ -114,11 +114,11 @@ export async function readTogether(
 }
 
 /** Returns the images of each search; undefined if a page does not have all of one. */
-async function listsOfOnePage(catalogue: Catalogue, searches: readonly Search[]) {
+async function listsOfSurePages(catalogue: Catalogue, searches: readonly Search[]) {
   const lists: { readonly images: readonly ReceivedImage[]; readonly add: Search['add'] }[] = [];
   for (const { query, tally, add } of searches) {
     const watch: ReadOptions['watch'] = (images, _, filter) => tally.see(images, filter);
-    const images = await catalogue.imagesOfOnePage(query, { watch });
+    const images = await catalogue.imagesOfSurePage(query, { watch });
     if (images === undefined) return undefined;
     lists.push({ images, add });
   }
