@@ -270,15 +270,17 @@ describe('sync-status --wait', () => {
 
   const EXPIRED = errorResponse(401, 'Valid token, but has expired.');
   const LIMITED = { status: 429, headers: { 'retry-after': '3600' } };
+  const UNAVAILABLE = { ...LIMITED, status: 503 };
   const LIST =
     'if another user submitted it, log in as that user; list your requests with: imgctl sync-status --list';
 
   it.each<[number, ScriptedResponse, string]>([
     [4, EXPIRED, `expired; sync request 41 continues\nhint: .*IMGCTL_TOKEN.*; then ${FOLLOW}\n$`],
     [5, MISSING, `^imgctl: sync request 41 does not exist\nhint: ${LIST}\n$`],
+    [7, UNAVAILABLE, `\nimgctl: sync request 41 did not finish within 5 min \\(status: unknown\\)`],
     [6, LIMITED, `\nhint: try again at \\d\\d:\\d\\d:00 \\(in 1 h\\); then ${FOLLOW}\n$`],
   ])('exits %d after the response %j', async (exitCode, response, message) => {
-    const { result } = await follow('--wait', response);
+    const { result } = await follow('--wait --wait-timeout 5m', response);
     expect(result).toEqual(failed(exitCode, new RegExp(message)));
   });
 

@@ -100,7 +100,7 @@ async function* poll(
     if (checked instanceof ImgctlError) {
       const mayAppear = isRecent(io.elapsed() - seenAt);
       const { retryAfter = 0 } = checked;
-      const isBeyondWait = retryAfter > 0 && retryAfter >= left();
+      const isBeyondWait = checked.code === 'rate-limited' && retryAfter >= left();
       if (isBeyondWait || !mayPass(checked, mayAppear)) throw checked;
       pause = Math.max(interval, retryAfter);
       reportRetry(context, id, checked, pause);
