@@ -166,6 +166,18 @@ describe('push whose list of images is late after the sync', () => {
     else expect(stderr).toContain(`imgctl: warning: ${LATE}`);
   });
 
+  it('sees no change in another order of two images of one name', async () => {
+    const rows: [string, string][] = [
+      ['web.ova', '1'],
+      ['web.ova', '2'],
+    ];
+    const { push } = await setUp([listOf(...rows), listOf(...rows.toReversed())]);
+    expect(await push('--strict')).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('unchanged after the upload'),
+    });
+  });
+
   it('names an image by its id in --dry-run if it has no name', async () => {
     const { push } = await setUp([{ json: { data: [{ id: 7 }], meta: { count: 1 } } }]);
     expect((await push('--dry-run')).stdout).toBe('web.ova\nweb.ova\n7\n');

@@ -54,11 +54,11 @@ export function imageChanges(
   return new Map(packages.map((each) => [each.name, changeOf(each)]));
 }
 
-/** Returns when the images of a package were changed; empty texts if the service does not say. */
+/** Returns when the images of a package were changed, sorted; '' if the service does not say. */
 function timesOf(each: PlannedPackage, images: Images): string[] {
   const name = comparedName(each);
   const named = images.filter((image) => comparedName(image) === name);
-  return named.map(({ updated_on }) => `${updated_on ?? ''}`);
+  return named.map(({ updated_on }) => `${updated_on ?? ''}`).sort();
 }
 
 /** Returns `2 images added, 1 unchanged`. */
