@@ -5,7 +5,12 @@ import { type CommandDeclaration, terms } from '../../cli/command-types.ts';
 import { argument, command, GET_OPTION, option } from '../../cli/declare.ts';
 import { oneValue, type Result } from '../../cli/result.ts';
 import { suggestRows, suggestValue } from '../../cli/suggestions.ts';
-import { readCertificates, requireBaseUrl, requireRedisAddress } from '../../config/addresses.ts';
+import {
+  readCertificates,
+  requireBaseUrl,
+  requireRedisAddress,
+  requireUploadTarget,
+} from '../../config/addresses.ts';
 import { changeProfile, configFilePath, requireDirectory } from '../../config/config-file.ts';
 import {
   isOfService,
@@ -200,11 +205,12 @@ function reportMove(context: Context, baseUrl: string): void {
   context.console.report(message, advice);
 }
 
-/** Every other command will refuse a URL without TLS. */
+/** The commands that use it will refuse a URL without TLS. */
 function warnIfUnusable({ console }: Context, settings: Settings, key: SettingKey): void {
   const { error } = attempt(() => {
     if (key === 'base-url') requireBaseUrl(settings);
     if (key === 'token-store') requireRedisAddress(settings);
+    if (key === 'upload-url') requireUploadTarget(settings);
   });
   if (error) console.warn(error.message, error.facts);
 }

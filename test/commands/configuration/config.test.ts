@@ -37,13 +37,15 @@ describe('config', () => {
     expect(text).toMatch(/\}\n$/);
   });
 
-  it('set adds https:// to a base URL, and warns at once about plain http and plain redis', async () => {
+  it('set adds https:// to a base URL, and warns at once about each plain protocol', async () => {
     const http =
       'imgctl: warning: plain http would expose credentials sent to images.example\n' +
       'hint: use https://images.example, or allow plain http: imgctl config set allow-http true --profile work\n';
     const redis =
       'imgctl: warning: plain redis:// would expose tokens sent to redis.example\n' +
       'hint: use rediss://me@redis.example, or allow it: imgctl config set allow-http true\n';
+    const upload =
+      /^imgctl: warning: plain .*http would expose .*images\.example\nhint: .*allow-http true\n$/;
     await expectSteps(
       localUser().imgctl,
       ['config set base-url http://images.example --profile work', '', http],
@@ -52,6 +54,7 @@ describe('config', () => {
       ['IMGCTL_BASE_URL=localhost:1 config list --get value', 'http://localhost:1\n'],
       ['config set base-url http://127.0.0.1:8080 --profile work'],
       ['config set token-store redis://me@redis.example', '', redis],
+      ['config set upload-url dav+http://images.example/x', '', upload],
       ['config set token-store redis://127.0.0.1'],
       ['config set token-store redis://[::1]'],
       ['config set token-store redis://localhost.example.com', '', /^imgctl: warning: plain redis/],
