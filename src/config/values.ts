@@ -146,8 +146,13 @@ export function checkName(name: string, noun: string, { dots = false } = {}): st
   throw new ImgctlError('usage', `invalid ${noun} name: ${shorten(name)}`, { facts });
 }
 
-/** Returns why a text, which Node would silently ignore, is no certificate in PEM format. */
+/** Returns which PEM certificate is invalid: Node silently ignores it and what follows. */
 export function certificateFlaw(text: string): string | undefined {
   const { X509Certificate } = builtin('node:crypto');
-  return tryOr(() => new X509Certificate(text) && undefined, 'no valid PEM certificate');
+  const isInvalid = (block: string) => tryOr(() => !new X509Certificate(block), true);
+  const blocks = text.split(/(?=-----BEGIN [A-Z0-9 ]*CERTIFICATE-----)/);
+  const certificates = blocks.filter((block) => block.startsWith('-----BEGIN '));
+  const at = certificates.length > 1 ? certificates.findIndex(isInvalid) : -1;
+  if (at !== -1) return `certificate ${at + 1} of ${certificates.length} is invalid`;
+  return isInvalid(text) ? 'no valid PEM certificate' : undefined;
 }

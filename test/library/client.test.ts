@@ -1,6 +1,7 @@
 // Tests the library's client against the emulator and scripted servers.
 
 import type { IncomingHttpHeaders } from 'node:http';
+import { rootCertificates } from 'node:tls';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { advice } from '../../src/facts.ts';
 import {
@@ -297,6 +298,7 @@ describe('library close', () => {
 
 describe('library options', () => {
   const HTTPS = { baseUrl: 'https://a.example' };
+  const CUT_CA = `${rootCertificates[0]}\n${rootCertificates[1]?.slice(0, 500)}`;
 
   // As a program without types may pass them; a value may be secret.
   const MISSPELLED = JSON.parse('{"timeOut": 5}');
@@ -306,6 +308,7 @@ describe('library options', () => {
     ['an invalid base URL', { baseUrl: 'images', ...TOKEN }, 'not an http or https URL'],
     ['plain http to another host', { baseUrl: 'http://a.example', ...TOKEN }, 'plain http'],
     ['a ca without a certificate', { ...HTTPS, ...TOKEN, ca: 'junk' }, 'no valid PEM certificate'],
+    ['a ca that ends early', { ...HTTPS, ...TOKEN, ca: CUT_CA }, 'certificate 2 of 2 is invalid'],
     [
       'a timeout beyond all timers',
       { ...HTTPS, ...TOKEN, timeout: 1e12 },
