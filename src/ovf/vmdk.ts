@@ -96,6 +96,8 @@ function otherFormat(head: Buffer): VmdkError {
     return new VmdkError('vmdk-type', 'an ESX server extent, not allowed in a package');
   if (/^\s*# *disk descriptorfile/i.test(start))
     return new VmdkError('vmdk-split', 'only a descriptor; the data is in other files');
+  if (start.startsWith('\u001f\u008b'))
+    return new VmdkError('vmdk-magic', 'gzip data: unpack it, or declare ovf:compression');
   return new VmdkError('vmdk-magic', 'neither a sparse header nor a VMDK descriptor');
 }
 

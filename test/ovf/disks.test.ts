@@ -167,6 +167,7 @@ describe('a disk', () => {
     ],
     ['of another format', [], uncompressed(), /ovf:format="[^"]*"/, 'ovf:format="vhd"'],
     ['in gzip', [], gzipSync(disk.content), 'ovf:size', GZIP],
+    ['in gzip that is not declared', ['vmdk-magic: gzip data'], gzipSync(disk.content)],
     ['in gzip with a far descriptor', CUT.descriptor, far, 'ovf:size', GZIP],
     ['in gzip with junk', ['vmdk-magic'], Buffer.from('1f8b0000000000', 'hex'), 'ovf:size', GZIP],
     ['in gzip with a bomb', ['vmdk-magic'], gzipSync(Buffer.alloc(50_000_000)), 'ovf:size', GZIP],
