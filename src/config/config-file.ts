@@ -104,9 +104,9 @@ function checkConfig({ profile, profiles = {}, ...rest }: JsonObject): ConfigFil
   return { profile, profiles: new Map(Object.entries(checked)), rest };
 }
 
-/** Returns the setting of that name but for case, - and _; no later version has another one. */
+/** Returns the setting of that name but for case, -, _ and dot; no later version has another. */
 function meantSetting(name: string): SettingKey | undefined {
-  const fold = (text: string) => text.toLowerCase().replaceAll(/[-_]/g, '');
+  const fold = (text: string) => text.toLowerCase().replaceAll(/[-_.]/g, '');
   return SETTING_KEYS.find((key) => fold(key) === fold(name));
 }
 
@@ -157,7 +157,7 @@ export async function changeConfigFile(
         ? 'move it elsewhere'
         : 'check disk space and permissions, or set IMGCTL_CONFIG_DIR';
     throw new ImgctlError('config', `cannot write ${file}: ${errorReason(error)}`, {
-      facts: `${fix}; nothing was changed`,
+      facts: `${fix}; the settings are unchanged`,
       cause: error,
     });
   }

@@ -158,6 +158,7 @@ describe('config.json', () => {
       '{"profiles": {"a": {"base_url": "x"}}}',
       /profiles\.a\.base_url is not a setting; use base-url$/,
     ],
+    ['{"profiles": {"a": {"columns_images": "x"}}}', /; use columns\.images$/],
     ['{"profiles": {"a": {"caFile": "x"}}}', /profiles\.a\.caFile is not a setting; use ca-file$/],
     ['{"base_url": "x"}', /base_url belongs in profiles\.default as base-url$/],
   ])('that reads %j is an error', (text, reason) => {

@@ -61,7 +61,7 @@ describe('login', () => {
     // No lock can be made.
     writeFileSync(path.join(directory, 'config.json.lock'), '');
     const stderr =
-      /^imgctl: warning: cannot write .*config\.json: .*\nhint: move it elsewhere; nothing was changed\nimgctl: logged in/;
+      /^imgctl: warning: cannot write .*config\.json: .*\nhint: move it elsewhere; the settings are unchanged\nimgctl: logged in/;
     const command = "login --password-command 'echo demo'";
     await expectSteps(imgctl, [command, '', stderr, 1], [`${DEMO} login`, '', stderr]);
     const first = `${DEMO} IMGCTL_USERNAME= login --profile new -u demo`;
