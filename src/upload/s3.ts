@@ -15,7 +15,7 @@ import {
   type S3Request,
   tagOf,
 } from './s3-bucket.ts';
-import { completeUpload } from './s3-completion.ts';
+import { publishUpload } from './s3-publish.ts';
 import { DIGEST, listOf, regionError, requireS3Success } from './s3-responses.ts';
 import { abortUpload, openUpload, removeUploads, sendParts } from './s3-upload.ts';
 import type { OnBytes, Storage, StorageOptions, StoredFile } from './storage.ts';
@@ -106,7 +106,7 @@ async function uploadParts(s3: S3, name: string, file: UploadSource, onProgress:
   };
   try {
     const sent = await sendParts(upload, onProgress);
-    return { publish: (replace: boolean) => completeUpload(sent, replace), discard };
+    return { publish: (replace: boolean) => publishUpload(sent, replace), discard };
   } catch (error) {
     await discard(error).catch(() => {});
     throw error;

@@ -9,10 +9,10 @@
 //     findChanged       transfer.ts   looks at all files once more before the sync
 //
 //     folder.ts   a folder            put: writePart, publish: publishPart
-//     dav.ts      WebDAV              put: uploadPart, publish: dav-move.ts, which sends MOVE by
-//                                     dav-destination.ts; dav-folder, dav-parts
-//     s3.ts       S3                  put: s3-upload.ts, publish: s3-completion.ts, which sends
-//                                     CompleteMultipartUpload by s3-join.ts; s3-bucket.ts
+//     dav.ts      WebDAV              put: uploadPart, publish: dav-publish.ts, which sends MOVE by
+//                                     dav-move.ts; dav-folder, dav-parts
+//     s3.ts       S3                  put: s3-upload.ts, publish: s3-publish.ts, which sends
+//                                     CompleteMultipartUpload by s3-complete.ts; s3-bucket.ts
 //
 // WebDAV and S3 send through requests.ts; responses.ts and s3-responses.ts read the responses.
 // part-names.ts names the hidden files of folder.ts and dav.ts. trial.ts is `doctor --upload`.

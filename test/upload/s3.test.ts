@@ -117,7 +117,7 @@ describe('push to an S3 storage', () => {
   const DAMAGED = 'the upload of web.ova failed: its size is 17';
   const DIFFERENT = 'already has a different web.ova';
 
-  // The table of `completeUpload`.
+  // The tables of `publishUpload`.
   it.each<{
     readonly what: string;
     readonly changes?: Parameters<typeof s3>[0];

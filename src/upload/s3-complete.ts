@@ -1,4 +1,4 @@
-// The request that joins the parts of an upload to S3, and what its response says.
+// The request that completes an upload to S3, which joins its parts, and what its response says.
 
 import { ImgctlError, tryOr } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
@@ -19,7 +19,7 @@ const NO_CONDITIONS =
 /** What the response to a completion says. */
 export type Completion =
   /** With the ETag of the object, if the response has it. */
-  | { readonly kind: 'joined'; readonly sentTag: string | undefined }
+  | { readonly kind: 'completed'; readonly sentTag: string | undefined }
   /** An object was there before. */
   | { readonly kind: 'conflict'; readonly error: ImgctlError }
   /** The storage has no object of this upload. */
@@ -29,7 +29,7 @@ export type Completion =
   /** The object may be there all the same, or come later, from this push or another one. */
   | { readonly kind: 'doubtful'; readonly error: ImgctlError };
 
-export async function joinParts(upload: SentUpload, replace: boolean): Promise<Completion> {
+export async function sendCompletion(upload: SentUpload, replace: boolean): Promise<Completion> {
   const { s3, name, id } = upload;
   const request = {
     method: 'POST',
@@ -42,7 +42,7 @@ export async function joinParts(upload: SentUpload, replace: boolean): Promise<C
   };
   try {
     const response = await (replace ? s3.send(request) : sendIfNew(upload, request));
-    return { kind: 'joined', sentTag: plainTag(textOf(rootOf(response), 'ETag')) || undefined };
+    return { kind: 'completed', sentTag: plainTag(textOf(rootOf(response), 'ETag')) || undefined };
   } catch (error) {
     // After an interrupt, nobody waits for the response.
     if (!(error instanceof ImgctlError) || s3.clock.signal.aborted) throw error;

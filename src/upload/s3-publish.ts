@@ -1,9 +1,9 @@
-// Makes an uploaded file an object of S3, and finds out what is there then.
+// Makes an upload to S3 visible as an object, and finds out what is there then.
 
 import { ImgctlError } from '../errors.ts';
 import { isSuccess } from '../http/message.ts';
 import { findObject, multipartTag, removeObject, type StoredObject } from './s3-bucket.ts';
-import { type Completion, joinParts } from './s3-join.ts';
+import { type Completion, sendCompletion } from './s3-complete.ts';
 import { DIGEST, plainTag } from './s3-responses.ts';
 import { removeUploads, type SentUpload } from './s3-upload.ts';
 import type { Published } from './storage.ts';
@@ -12,28 +12,28 @@ import { arrivedWrong, conflict, replacedError } from './storage-errors.ts';
 /**
  * Completes the upload and looks at what is stored then:
  *
- *     completion | stored object | without replace | with replace
- *     -----------+---------------+-----------------+-----------------
- *     conflict   | there before  | conflict        | (cannot happen)
- *     refused    | (not read)    | refused         | refused
- *     joined     | (the table of `afterJoin`)
- *     gone       | none          | refused: nothing is left that could become visible
- *     doubtful   | none          | throws its error
- *     these two  | same          | visible         | visible
- *     these two  | unknown       | conflict        | conflict
- *     these two  | different     | conflict        | throws its error
+ *     completion     | stored object | without replace | with replace
+ *     ---------------+---------------+-----------------+-----------------
+ *     conflict       | there before  | conflict        | (cannot happen)
+ *     refused        | (not read)    | refused         | refused
+ *     completed      | (the table of `afterCompletion`)
+ *     gone           | none          | refused: nothing is left that could become visible
+ *     doubtful       | none          | throws its error
+ *     gone, doubtful | same          | visible         | visible
+ *     gone, doubtful | unknown       | conflict        | conflict
+ *     gone, doubtful | different     | conflict        | throws its error
  */
-export async function completeUpload(upload: SentUpload, replace: boolean): Promise<Published> {
+export async function publishUpload(upload: SentUpload, replace: boolean): Promise<Published> {
   const { s3, name } = upload;
   const taken = replace ? undefined : await findTaken(upload);
-  const completion = taken ?? (await joinParts(upload, replace));
+  const completion = taken ?? (await sendCompletion(upload, replace));
   if (completion.kind === 'conflict' || completion.kind === 'refused') return completion;
-  if (completion.kind === 'joined') return afterJoin(upload, completion.sentTag, replace);
+  if (completion.kind === 'completed') return afterCompletion(upload, completion.sentTag, replace);
   const { kind, error } = completion;
   const object = await findObject(s3, name);
   if (!object && kind === 'gone') return { kind: 'refused', error };
   if (!object) throw error;
-  const content = compareContent(upload, object);
+  const content = compareByTag(upload, object);
   if (content === 'same') return visible(object);
   if (content === 'different' && replace) throw error;
   return { kind: 'conflict', error: replacedError(name, s3.address, replace) };
@@ -48,12 +48,13 @@ export async function completeUpload(upload: SentUpload, replace: boolean): Prom
  *     same                                | visible             | visible
  *     unknown                             | conflict            | conflict
  *     different, of this push             | refused: removed    | throws: removed
+ *     of this push, and not removable     | throws: not removed | throws: not removed
  *     different, of another               | conflict            | throws: not removed
  *     different, of unknown owner         | throws: not removed | throws: not removed
  *
  * @param sentTag the ETag in the response to the completion
  */
-async function afterJoin(
+async function afterCompletion(
   upload: SentUpload,
   sentTag: string | undefined,
   replace: boolean,
@@ -62,7 +63,7 @@ async function afterJoin(
   await removeUploads(s3, name, id);
   const object = await findObject(s3, name);
   if (!object) throw arrivedWrong(name, 'it is missing');
-  const content = compareContent(upload, object, sentTag);
+  const content = compareByTag(upload, object, sentTag);
   if (content === 'same') return visible(object);
   const ofAnother = { kind: 'conflict', error: replacedError(name, s3.address, replace) } as const;
   if (content === 'unknown') return ofAnother;
@@ -105,7 +106,7 @@ async function findTaken({ s3, name }: SentUpload): Promise<Completion | undefin
  * digest) say nothing.
  * @param sentTag the ETag in the response to the completion
  */
-function compareContent(
+function compareByTag(
   upload: SentUpload,
   { size, tag }: StoredObject,
   sentTag?: string,
