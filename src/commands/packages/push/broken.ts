@@ -9,7 +9,7 @@ import type { PlannedFile, PlannedPackage, Transfer } from '../../../upload/plan
  *
  *     descriptor    | disks                     | read by half
  *     --------------+---------------------------+------------------------------------------
- *     visible       | any                       | yes: it may name disks that are not there
+ *     visible       | any                       | yes: a disk may be missing, or damaged
  *     stored before | one that is replaced      | yes: the old descriptor with a new disk
  *     stored before | only new ones are visible | no: the old descriptor does not name them
  *     not stored    | any                       | no: no descriptor names them
