@@ -1,5 +1,6 @@
 // The pace of one run: one request at a time, with gaps, once a server limits requests.
 
+import { untilAborted } from '../abort.ts';
 import { requestedWait } from './headers.ts';
 import { type HttpResponse, isSuccess } from './message.ts';
 
@@ -39,6 +40,8 @@ interface PaceOptions {
 }
 
 /**
+ * Once a server has limited a run, its requests go one at a time until the run ends.
+ *
  * Without jitter, four refusals in turn make gaps of 250, 375, 563 and 845 ms. After ten successes
  * the gap is 423 ms, and 845 ms is accepted: the next refusal makes it 845 ms again, not 635.
  */
@@ -57,7 +60,7 @@ export class Pace {
   /** When the first refusal came after the last success. */
   #refusedSince: number | undefined;
   /** Ends with the last of the requests that have a turn, and never fails. */
-  #lastTurn: Promise<void> = Promise.resolve();
+  #lastTurn: Promise<unknown> = Promise.resolve();
 
   constructor(options: PaceOptions) {
     this.#options = options;
@@ -93,9 +96,12 @@ export class Pace {
 
   /** Waits for the requests before it, and for the gap. */
   #inTurn<Result>(signal: AbortSignal, action: () => Promise<Result>): Promise<Result> {
-    const turn = this.#lastTurn.then(() => this.#waitForGap(signal)).then(action);
-    const settled = () => {};
-    this.#lastTurn = turn.then(settled, settled);
+    const before = this.#lastTurn;
+    const turn = untilAborted(before, signal)
+      .then(() => this.#waitForGap(signal))
+      .then(action);
+    // An aborted request ends before those that it waited for.
+    this.#lastTurn = Promise.allSettled([before, turn]);
     return turn;
   }
 

@@ -322,6 +322,25 @@ describe('the pace', () => {
     expect(sleeps).toEqual([250, 250]);
   });
 
+  it('lets an aborted request end before the one that has the turn', async () => {
+    const { pace, send, answer } = paceAt();
+    await send(429);
+    let respond = () => {};
+    const responded = new Promise<void>((resolve) => (respond = resolve));
+    const { signal } = new AbortController();
+    const ended: string[] = [];
+    const first = pace
+      .send(signal, () => responded.then(() => answer(200)))
+      .then(() => ended.push('first'));
+    const abort = new AbortController();
+    const second = send(200, 0, abort.signal).catch(() => ended.push('second'));
+    abort.abort();
+    for (let turns = 0; turns < 9; turns += 1) await turn();
+    respond();
+    await Promise.all([first, second]);
+    expect(ended).toEqual(['second', 'first']);
+  });
+
   it('lets the next request go if one fails', async () => {
     const { pace, send } = paceAt();
     await send(429);
