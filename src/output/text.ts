@@ -76,12 +76,12 @@ export async function writeText(
  * Wraps the text at this width; a longer word gets its own line.
  * @param indent begins each line but the first
  * @param used cells of the first line that something else takes
- * @param cellsOf measures a word; without it, characters count, as string-width takes time to load
+ * @param cellsOf measures a word; without it, `mostCells` does, as string-width takes time to load
  */
 export function wrapWords(
   text: string,
   width: number,
-  { indent = '', used = 0, cellsOf = (word: string) => word.length } = {},
+  { indent = '', used = 0, cellsOf = mostCells } = {},
 ): string[] {
   const [first = '', ...words] = text.split(' ');
   const lines = [first];
@@ -97,4 +97,12 @@ export function wrapWords(
     }
   }
   return lines;
+}
+
+/** Characters that may take two cells. Those of two code units, such as emoji, take at most two. */
+const MAY_BE_WIDE = /[\u1100-\ud7ff\ue000-\uffff]/g;
+
+/** Returns the cells that the text has at most. */
+function mostCells(text: string): number {
+  return ASCII.test(text) ? text.length : text.replace(MAY_BE_WIDE, '  ').length;
 }

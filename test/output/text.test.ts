@@ -82,3 +82,14 @@ it('a cut text never exceeds the width, and one that fits is unchanged', () => {
 it('wrapWords counts what it is told to', () => {
   expect(wrapWords('日本 日本 b c', 6, { cellsOf: displayWidth })).toEqual(['日本', '日本 b', 'c']);
 });
+
+it('no line that wrapWords makes of several words has more cells than the width', () => {
+  const words = fc.array(anyText(), { minLength: 1, maxLength: 8 });
+  const property = fc.property(words, fc.nat(20), (parts, width) => {
+    const lines = wrapWords(parts.join(' '), width);
+    expect(lines.join(' ')).toBe(parts.join(' '));
+    const several = lines.filter((line) => line.includes(' '));
+    expect(several.filter((line) => displayWidth(line) > Math.max(width, 0))).toEqual([]);
+  });
+  fc.assert(property, { numRuns: 300 });
+});
