@@ -4,11 +4,15 @@ import { type Advice, hint, imgctl } from '../facts.ts';
 import { findOption, type OptionDeclaration } from './command-types.ts';
 import type { UnknownOption } from './typed.ts';
 
-/** Guesses what words mean that are no command, or too many. `images push` is as `push`. */
+/**
+ * Guesses what words mean that are no command, or too many. `images push` is as `push`, and
+ * `sync 41` as `sync ID`.
+ */
 export function guess(path: readonly string[], args: readonly string[]): Advice | undefined {
   const start = path[0] === 'images' ? path.slice(1) : path;
   for (const count of [2, 1, 0]) {
-    const phrase = [...start, ...args.slice(0, count)].join(' ');
+    const words = args.slice(0, count).map((word) => word.replace(/^\d+$/, 'ID'));
+    const phrase = [...start, ...words].join(' ');
     const row = COMMANDS.find(({ typed }) => typed.includes(phrase));
     if (row) return row.advice;
   }
@@ -67,7 +71,9 @@ export const COMMANDS: readonly Row[] = [
     typed: ['upload', 'add', 'create', 'import', 'push', 'cp'],
     advice: use('push', 'FILE'),
   },
-  { typed: ['status', 'wait', 'history', 'logs', 'sync'], advice: use('sync-status') },
+  { typed: ['status', 'wait', 'history', 'logs', 'sync status'], advice: use('sync-status') },
+  { typed: ['sync ID'], advice: use('sync-status', 'ID') },
+  { typed: ['sync'], advice: hint`to upload a file: ${imgctl('push', 'FILE')}` },
   {
     typed: ['auth', 'sso'],
     advice: hint`use: ${imgctl('login')}, or logout, token or whoami`,
