@@ -88,14 +88,25 @@ function codeOf(character: string): string {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase()}`;
 }
 
-/** `images list ubuntu -9`: in other tools a dash leaves out what contains the word. */
-function dashError(word: TypedWord, { command }: TypedLine): ImgctlError | undefined {
+/**
+ * In other tools a dash leaves out what contains the word. Only a version is shown whole, as others
+ * may be a secret:
+ *
+ *     images list ubuntu -9   got -9
+ *     images list -9abc       got -9…
+ *     images list -           got -
+ *     images list -p -9       nothing: -9 may be the value of -p, which is unknown
+ */
+function dashError(word: TypedWord, { command, unknown }: TypedLine): ImgctlError | undefined {
   const { text } = word;
-  const isDash = text === '-' || /^-\d/.test(text);
-  if (!isDash || !mayBeArgument(word) || !takesSearchWords(command)) return undefined;
-  const without = `to leave out names that contain it: -f ${shellQuote(`name!~${text.slice(1)}`)}`;
-  const facts = text === '-' ? 'omit it' : without;
-  return new ImgctlError('usage', `a word must not begin with a dash (got ${text})`, { facts });
+  if (!/^-(\d|$)/.test(text) || !mayBeArgument(word)) return undefined;
+  if (!takesSearchWords(command)) return undefined;
+  if (unknown && !text.startsWith(unknown.flag)) return undefined;
+  const isVersion = /^-[\d.]{0,20}$/.test(text);
+  const shown = isVersion ? text : `${text.slice(0, 2)}…`;
+  const filter = shellQuote(`name!~${isVersion ? text.slice(1) : 'WORD'}`);
+  const facts = text === '-' ? 'omit it' : `to leave out names that contain it: -f ${filter}`;
+  return new ImgctlError('usage', `a word must not begin with a dash (got ${shown})`, { facts });
 }
 
 /**

@@ -135,6 +135,10 @@ it('fields behind --json, and words with a dash, are refused also if a file has 
     failed(2, '"--json takes no value","hint":"choose fields with: -c public"'),
   );
   expect(await imgctl('images list ubuntu -9')).toEqual(failed(2, 'got -9)'));
+  const { stderr } = await imgctl('images list -9abc');
+  expect(stderr).toBe(
+    "imgctl: a word must not begin with a dash (got -9…)\nhint: to leave out names that contain it: -f 'name!~WORD'\n",
+  );
 });
 
 it('--json before a command that is named as one of its fields is no list of fields', async () => {
