@@ -322,7 +322,7 @@ describe('the pace', () => {
     expect(sleeps).toEqual([250, 250]);
   });
 
-  it('lets an aborted request end before the one that has the turn', async () => {
+  it('lets an aborted request end before the one that has the turn, and the next one after that', async () => {
     const { pace, send, answer } = paceAt();
     await send(429);
     let respond = () => {};
@@ -335,10 +335,11 @@ describe('the pace', () => {
     const abort = new AbortController();
     const second = send(200, 0, abort.signal).catch(() => ended.push('second'));
     abort.abort();
+    const third = send(200).then(() => ended.push('third'));
     for (let turns = 0; turns < 9; turns += 1) await turn();
     respond();
-    await Promise.all([first, second]);
-    expect(ended).toEqual(['second', 'first']);
+    await Promise.all([first, second, third]);
+    expect(ended).toEqual(['second', 'first', 'third']);
   });
 
   it('lets the next request go if one fails', async () => {

@@ -100,7 +100,7 @@ export const LONG = [
   ['src/upload/part-names.ts', 'unique}.partial`', 'unique}.part`', 'test/upload/parts.test.ts'],
   ['src/console.ts', 'this.#io.stdout.write(data)', 'this.#io.stdout.write(this.redaction.apply(String(data)))', 'test/commands/automation/mcp.test.ts'],
   ['src/commands/automation/mcp.ts', ', console.redaction);', ');', 'test/commands/automation/mcp.test.ts'],
-  ['src/http/pace.ts', 'turn.then(settled, settled)', 'turn.then(settled)', 'test/http/pace.test.ts'],
+  ['src/http/pace.ts', 'Promise.allSettled([before, turn])', 'Promise.allSettled([turn])', 'test/http/pace.test.ts'],
   ['src/http/pace.ts', 'if (response.status >= 500 || response.status === 429) return;', '', 'test/http/pace.test.ts'],
   ['src/http/pace.ts', 'Math.max(this.#nextAt, time + ', '(time + ', 'test/http/pace.test.ts'],
   ['src/http/pace.ts', 'askedWait > MAX_WAIT ? 0 : askedWait', 'askedWait', 'test/http/pace.test.ts'],
