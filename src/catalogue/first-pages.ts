@@ -34,6 +34,7 @@ export class FirstPages {
   readonly #refusals = new Map<string, ImgctlError>();
   #firstOfAll: ImagePage | undefined;
   #sortsById = true;
+  #sortsIdsAsNumbers: boolean | undefined;
 
   constructor(setup: ListSetup) {
     this.#setup = setup;
@@ -89,10 +90,16 @@ export class FirstPages {
     return this.#firstOfAll !== undefined && isWhole(this.#firstOfAll);
   }
 
+  /** False if the service may sort ids as texts: 999 before 1150. */
+  async sortsIdsAsNumbers(): Promise<boolean> {
+    this.#sortsIdsAsNumbers ??= await this.#hasNoLongerIds();
+    return this.#sortsIdsAsNumbers;
+  }
+
   /**
-   * False if the service may sort ids as texts: 999 before 1150. It is asked for longer ids than the
-   * first one if it sends ids as texts, or if that one begins with a 9, as it usually does among
-   * texts, or is too low for so many images:
+   * True if no image has a longer id than the first one. The service is asked if it sends ids as texts,
+   * or if the first id begins with a 9, as it usually does among texts, or is too low for so many
+   * images:
    *
    *     first id   images   filter=id,ge,1000
    *     1150       1150                         true
@@ -100,7 +107,7 @@ export class FirstPages {
    *     999        1150     1150, or refused    false
    *     899        1050     1150, or refused    false
    */
-  async sortsIdsAsNumbers(): Promise<boolean> {
+  async #hasNoLongerIds(): Promise<boolean> {
     const first = await this.ofAll();
     const [image = {}] = first.images;
     const firstId = idOf(image);

@@ -245,14 +245,15 @@ describe('a sorted or filtered list', () => {
     expect(ids).toEqual(found);
   });
 
-  it('asks once in a run whether like ignores case', async () => {
-    const { client, server } = await connect(serving());
-    const run = startListRun(client);
-    for (const word of ['ubuntu', '119']) {
-      await listCatalogue(run, queryOf({ words: [word] }), {}).next();
+  it('asks once in a run whether like ignores case, and how ids are sorted', async () => {
+    const { client, server } = await connect(serving({ images: IMAGES.slice(0, 99) }));
+    const run = startListRun(client, { perPage: 2 });
+    for (const word of ['rocky', 'lts']) {
+      await listCatalogue(run, queryOf({ words: [word] }), { limit: 1 }).next();
     }
-    const proofs = server.requests.filter(({ url }) => url.searchParams.get('per_page') === '1');
-    expect(proofs).toHaveLength(1);
+    const ofOne = server.requests.filter(({ url }) => url.searchParams.get('per_page') === '1');
+    const filters = ofOne.map(({ url }) => url.searchParams.get('filter'));
+    expect(filters).toEqual(['id,ge,100', 'name,like,%OCKY-98-lts.OV%']);
   });
 
   it('does not believe the page of another filter', async () => {
