@@ -111,8 +111,24 @@ async function makeVisible(unpublished: UnpublishedFiles, transfer: Transfer): P
   }
 }
 
+/** Gives an uploaded file its name, and notes whether others see it. @throws unless they surely do */
+async function publish(file: PlannedFile, upload: UnpublishedFile, transfer: Transfer) {
+  const { visible } = transfer;
+  const outcome = await publishAndCompare(file, upload, transfer);
+  if (outcome.seen === 'certainly') {
+    visible.set(file.name, { isCertain: true, stored: outcome.stored });
+    return;
+  }
+  if (outcome.seen === 'perhaps') visible.set(file.name, { isCertain: false });
+  throw outcome.error;
+}
+
+type Outcome =
+  | { readonly seen: 'certainly'; readonly stored: StoredFile }
+  | { readonly seen: 'perhaps' | 'no'; readonly error: unknown };
+
 /**
- * Gives an uploaded file its name, and notes whether others see it. @throws unless they certainly do
+ * Gives an uploaded file its name. Returns whether others see it:
  *
  *     `upload.publish` | file of that name           | others see it
  *     -----------------+-----------------------------+--------------------------
@@ -124,26 +140,24 @@ async function makeVisible(unpublished: UnpublishedFiles, transfer: Transfer): P
  *     conflict         | looking at it throws        | perhaps
  *     throws           | (not looked at)             | perhaps
  */
-async function publish(file: PlannedFile, upload: UnpublishedFile, transfer: Transfer) {
-  const { visible, onConflict } = transfer;
+async function publishAndCompare(
+  file: PlannedFile,
+  upload: UnpublishedFile,
+  transfer: Transfer,
+): Promise<Outcome> {
   // Also if the name was free: another push may have stored a file meanwhile.
-  const replace = onConflict === 'replace';
-  let mayBeSeen = true;
+  const replace = transfer.onConflict === 'replace';
   try {
     const published = await upload.publish(replace);
-    if (published.kind === 'visible') {
-      visible.set(file.name, { isCertain: true, stored: published.stored });
-      return;
-    }
+    if (published.kind === 'visible') return { seen: 'certainly', stored: published.stored };
     const { kind, error } = published;
-    const stored = kind === 'conflict' ? await storedIfSame(file, transfer) : undefined;
-    mayBeSeen = kind === 'conflict' && replace;
-    if (!stored) throw error;
-    visible.set(file.name, { isCertain: true, stored });
+    if (kind === 'refused') return { seen: 'no', error };
+    const stored = await storedIfSame(file, transfer);
+    if (!stored) return { seen: replace ? 'perhaps' : 'no', error };
     await upload.discard(error).catch(() => {});
+    return { seen: 'certainly', stored };
   } catch (error) {
-    if (mayBeSeen) visible.set(file.name, { isCertain: false });
-    throw error;
+    return { seen: 'perhaps', error };
   }
 }
 

@@ -35,7 +35,9 @@ export async function tryUpload(storage: Storage, onLeft: (name: string) => void
     await part?.discard(error).catch(() => {});
     // If the upload itself was refused, the storage has nothing of it.
     const isRefused = !part && error instanceof ImgctlError && error.status !== undefined;
-    await storage.remove(name).catch(() => isRefused || onLeft(name));
+    await storage.remove(name).catch(() => {
+      if (!isRefused) onLeft(name);
+    });
     throw error;
   }
   await storage.remove(name).catch((error) => {
