@@ -8,7 +8,8 @@
 //     words       app- | -amd64- |         what is around the places
 //
 // The words say of which series the image is: `seriesKey`, grouped by series.ts. The versions say
-// which image of a series is newer: `compared`, by version-order.ts.
+// which image of a series is newer: `compared`, by version-order.ts. A position says where a word of
+// a query matches: 8 means different versions in web-8.1-3 and web-7-8, so series.ts compares them.
 
 import { findVersionTokens, LETTER_OR_DIGIT, MARK, type VersionToken } from './find-versions.ts';
 import { foldCase, normalize } from './fold-case.ts';
@@ -97,11 +98,11 @@ export class Name {
   }
 
   /**
-   * Returns a text that stands for the position of the first token that passes a test, and is only
-   * compared: the indexes of its place and version, and its letters, if it is not the first token of
-   * the version. v12 is at 0.0, SP05 at 0.0sp, 2024 at 0.1, 2 at 1.0.
+   * Returns the position of the first token that passes a test: the indexes of its place and
+   * version, and its letters, if it is not the first token of the version. v12 is at 0.0, SP05 at
+   * 0.0sp, 2024 at 0.1, 2 at 1.0.
    */
-  positionKey(test: (token: VersionToken) => boolean): string | undefined {
+  positionOf(test: (token: VersionToken) => boolean): string | undefined {
     for (const [placeIndex, place] of this.#places.entries()) {
       for (const [versionIndex, version] of place.entries()) {
         const token = version.find(test);

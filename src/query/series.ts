@@ -28,7 +28,7 @@ interface Entry<Row extends ImageRecord = ImageRecord> {
   readonly image: Row;
   readonly places: ComparedPlaces;
   /** The positions of the versions that the words mean: `0.0,1.0` for 8 and 3 in web-8.1-a-3. */
-  readonly positionKey: string;
+  readonly positions: string;
   /** Read if it is needed; null if it cannot be read. */
   created?: Time | null;
 }
@@ -55,14 +55,14 @@ export class SeriesIndex<Row extends ImageRecord> {
     if (text === '') return;
     const name = readName(text);
     const { seriesKey, compared } = name;
-    const entry = { image, places: compared, positionKey: this.#positionKey(name) };
+    const entry = { image, places: compared, positions: this.#positionsIn(name) };
     const entries = this.#bySeries.get(seriesKey);
     if (entries) entries.push(entry);
     else this.#bySeries.set(seriesKey, [entry]);
   }
 
-  #positionKey(name: Name): string {
-    return this.#words.map((word) => word.positionKey(name)).join();
+  #positionsIn(name: Name): string {
+    return this.#words.map((word) => word.positionIn(name)).join();
   }
 
   /** Returns the images of each series, in the alphabetical order of the series. */
@@ -95,9 +95,9 @@ export class SeriesIndex<Row extends ImageRecord> {
   /** Returns the newest images of the series of this one, with the words at the same versions. */
   newestLike(image: Row): readonly Row[] {
     const name = readName(nameOf(image));
-    const positionKey = this.#positionKey(name);
+    const positions = this.#positionsIn(name);
     const entries = this.#bySeries.get(name.seriesKey) ?? [];
-    const alike = entries.filter((entry) => entry.positionKey === positionKey);
+    const alike = entries.filter((entry) => entry.positions === positions);
     return alike.length > 0 ? this.#seriesOf(alike).choices : [];
   }
 
@@ -113,17 +113,17 @@ export class SeriesIndex<Row extends ImageRecord> {
 
   /** 8 means different versions in web-8.1-3 and web-7-8: the newest image for each is a choice. */
   #doubtAboutWords(newest: Entry<Row>, all: Entries<Row>): Doubt<Row> | undefined {
-    const newestByPosition = new Map<string, Entry<Row>>();
+    const newestByPositions = new Map<string, Entry<Row>>();
     for (const entry of all) {
-      if (entry.positionKey === newest.positionKey) continue;
-      const known = newestByPosition.get(entry.positionKey) ?? entry;
-      newestByPosition.set(entry.positionKey, newerOf(known, entry));
+      if (entry.positions === newest.positions) continue;
+      const known = newestByPositions.get(entry.positions) ?? entry;
+      newestByPositions.set(entry.positions, newerOf(known, entry));
     }
-    if (newestByPosition.size === 0) return undefined;
-    const others = [...newestByPosition.values()].sort(newestFirst);
+    if (newestByPositions.size === 0) return undefined;
+    const others = [...newestByPositions.values()].sort(newestFirst);
     const choices = [newest.image, ...others.map(({ image }) => image)] as const;
     const names = choices.map((image) => readName(nameOf(image)));
-    const words = this.#words.filter(({ positionKey }) => new Set(names.map(positionKey)).size > 1);
+    const words = this.#words.filter(({ positionIn }) => new Set(names.map(positionIn)).size > 1);
     const texts = words.map(({ text }) => text).join(' and ');
     const verb = words.length === 1 ? 'matches' : 'match';
     return { choices, problem: `${texts} ${verb} different numbers in ${patternOf(newest)}` };

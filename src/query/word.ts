@@ -13,7 +13,7 @@ export interface Word {
    * Returns the position (see Name) of the version that the word matches in a name: 0.0 for 8 in
    * web-8.1-3, 0.1 in web-7-8. Only words that begin with a number have one.
    */
-  readonly positionKey: (name: Name) => string | undefined;
+  readonly positionIn: (name: Name) => string | undefined;
 }
 
 /**
@@ -27,21 +27,21 @@ export function parseWord(text: string): Word {
   if (/[\d._ -]/.test(text) && !isHash(text.toLowerCase())) return wordOfParts(text);
   const folded = foldCase(text);
   const matches = (name: string) => foldCase(name).includes(folded);
-  return { text, matches, pieces: [text], positionKey: () => undefined };
+  return { text, matches, pieces: [text], positionIn: () => undefined };
 }
 
 function numberWord(text: string): Word {
   const pattern = wordPattern(text, 'uy');
-  const positionKey = (name: Name) => {
-    return name.positionKey((token) => {
+  const positionIn = (name: Name) => {
+    return name.positionOf((token) => {
       // The letter of v8 and R8 is not part of the number, which the pattern must match there.
       const hasLetter = /^\p{L}\d/u.test(token.text);
       pattern.lastIndex = token.start + (hasLetter ? 1 : 0);
       return !token.isHash && pattern.test(name.normalized);
     });
   };
-  const matches = (name: string) => positionKey(readName(name)) !== undefined;
-  return { text, matches, pieces: piecesOf(text), positionKey };
+  const matches = (name: string) => positionIn(readName(name)) !== undefined;
+  return { text, matches, pieces: piecesOf(text), positionIn };
 }
 
 function wordOfParts(text: string): Word {
@@ -49,14 +49,14 @@ function wordOfParts(text: string): Word {
   const matches = (name: string) => pattern.test(foldCase(name));
   const beginsWithNumber = /^v?[._ -]*\d/i.test(text);
   /** Of v8-web in a-v8-web, the token with the 8: the first digit of what matches. */
-  const positionKey = (name: Name) => {
+  const positionIn = (name: Name) => {
     // As long as name.normalized, of which the indexes of tokens are, but for five rare letters.
     const found = pattern.exec(foldCase(name.text));
     if (!found || !beginsWithNumber) return undefined;
     const digit = found.index + found[0].search(/\d/);
-    return name.positionKey((token) => token.start <= digit && digit < token.end);
+    return name.positionOf((token) => token.start <= digit && digit < token.end);
   };
-  return { text, matches, pieces: piecesOf(text), positionKey };
+  return { text, matches, pieces: piecesOf(text), positionIn };
 }
 
 function piecesOf(text: string): string[] {

@@ -87,7 +87,7 @@ describe('a word', () => {
     ['web-8.ova', '8 0.0, 8-1 -, v8 -, -8 0.0, 8.1-web -, 3 -, .ova -'],
   ])('means in %s the first version that it matches', (name, positions) => {
     const found = ['8', '8-1', 'v8', '-8', '8.1-web', '3', '.ova'].map((word) => {
-      return `${word} ${parseWord(word).positionKey(readName(name)) ?? '-'}`;
+      return `${word} ${parseWord(word).positionIn(readName(name)) ?? '-'}`;
     });
     expect(found.join(', ')).toBe(positions);
   });
