@@ -120,10 +120,14 @@ const isDatedBesideUndated: Guess = (older, newer) =>
 
 /** web-7.0U3, web-7.0.1: update 3 may be newer than release 7.0.1. */
 const isReleaseBesideUpdate: Guess = (older, newer) =>
-  isLetters(older.part) && isNumber(newer.part) && !hasOneMoreNumber(older, newer);
+  isLetters(older.part) && isNumber(newer.part) && !hasSameLettersLater(older, newer);
 
-/** 3.20-r5, 3.20.1-r0. But not 7.0U3, 7.0.0U1, as .0 can be omitted; and not SP3, 12-SP3. */
-function hasOneMoreNumber(older: Side, newer: Side): boolean {
+/**
+ * True if the newer one has the same letters later, so that both are of one scheme: 3.20-r5,
+ * 3.20.1-r0. But not 7.0U3, 7.0.0U1, as .0 can be omitted; and only behind equal numbers, so not
+ * SP3, 12-SP3.
+ */
+function hasSameLettersLater(older: Side, newer: Side): boolean {
   const beginAlike = older.version[0] === newer.version[0];
   return beginAlike && newer.part !== '0' && newer.after.includes(older.part);
 }
