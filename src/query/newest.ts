@@ -54,7 +54,7 @@ export function findNewest({ index, query }: Pick<NewestCollector, 'query' | 'in
   const [series, ...others] = index.series();
   if (series === undefined) return { kind: 'none' };
   if (others.length === 0) {
-    const error = errorOf(series, query);
+    const error = ambiguityOf(series, query);
     return error ? { kind: 'several', error } : { kind: 'one', image: series.choices[0] };
   }
   const newestOf = ({ choices }: Series<ImageRecord>) => choices[0];
@@ -64,39 +64,39 @@ export function findNewest({ index, query }: Pick<NewestCollector, 'query' | 'in
   return { kind: 'several', error: new AmbiguousError(message, likeliestFirst(newest)) };
 }
 
-/** Returns the only newest image of each series, and an error that names series with several. */
+/** Returns the only newest image of each series, and an error that names the ambiguous ones. */
 export function newestOfEach({ index, query }: NewestCollector) {
   const images: ImageRecord[] = [];
   const errors: AmbiguousError[] = [];
   for (const series of index.series()) {
-    const error = errorOf(series, query);
+    const error = ambiguityOf(series, query);
     if (error) errors.push(error);
     else images.push(series.choices[0]);
   }
   if (errors.length < 2) return { images, error: errors[0] };
   const message = `${errors.length} series have no single newest image`;
-  const lines = errors.map(({ message, details = [] }) => `${message}: ${details.join(', ')}`);
+  const lines = errors.map((each) => `${each.message}: ${each.details?.join(', ')}`);
   return { images, error: new ImgctlError('ambiguous', message, { details: listed(lines) }) };
 }
 
-/** Returns the query with filters that leave out each series without a single newest image. */
-export function withoutUnsure({ index, query }: NewestCollector): Query {
-  const isSure = index.series().map((series) => problemOf(series, query) === undefined);
-  const sure: ImageRecord[] = [];
+/** Returns the query with filters that leave out each ambiguous series. */
+export function withoutAmbiguous({ index, query }: NewestCollector): Query {
+  const isAmbiguous = index.series().map((series) => doubtOf(series, query) !== undefined);
+  const mustStay: ImageRecord[] = [];
   // One series can have several patterns: web-1 and web_1.
-  const unsureByPattern = new Map<string, string[]>();
+  const namesByPattern = new Map<string, string[]>();
   for (const { image, seriesNumber } of index.rankedImages()) {
-    if (isSure[seriesNumber]) {
-      sure.push(image);
+    if (!isAmbiguous[seriesNumber]) {
+      mustStay.push(image);
       continue;
     }
     const pattern = wildcardsOf(image);
-    const names = unsureByPattern.get(pattern);
+    const names = namesByPattern.get(pattern);
     if (names) names.push(nameOf(image));
-    else unsureByPattern.set(pattern, [nameOf(image)]);
+    else namesByPattern.set(pattern, [nameOf(image)]);
   }
-  const filters = [...unsureByPattern].flatMap(([pattern, names]) => {
-    return filtersAgainst(names, pattern, sure);
+  const filters = [...namesByPattern].flatMap(([pattern, names]) => {
+    return filtersAgainst(names, pattern, mustStay);
   });
   return new Query({ words: query.words, filters: [...query.filters, ...filters] });
 }
@@ -110,6 +110,7 @@ function filtersAgainst(
   const byPattern = filterOf('name', 'notlike', pattern);
   const query = new Query({ filters: [byPattern] });
   if (mustStay.every((image) => query.matches(image))) return [byPattern];
+  // Never of the name null, which ne reads as missing: its pattern matches no other series.
   return names.map((name) => filterOf('name', 'ne', name));
 }
 
@@ -119,15 +120,15 @@ function wildcardsOf(image: ImageRecord): string {
 }
 
 /** Returns why a series has no single newest image that matches for sure. */
-function problemOf({ choices, problem }: Series<ImageRecord>, query: Query) {
-  if (problem !== undefined) return problem;
+function doubtOf({ choices, doubt }: Series<ImageRecord>, query: Query): string | undefined {
+  if (doubt !== undefined) return doubt;
   const zone = query.zones.deciding(choices[0]);
   return zone && `the unknown zone ${zone} decides whether the newest image matches`;
 }
 
-function errorOf(series: Series<ImageRecord>, query: Query): AmbiguousError | undefined {
-  const problem = problemOf(series, query);
-  return problem === undefined ? undefined : new AmbiguousError(problem, series.choices);
+function ambiguityOf(series: Series<ImageRecord>, query: Query): AmbiguousError | undefined {
+  const doubt = doubtOf(series, query);
+  return doubt === undefined ? undefined : new AmbiguousError(doubt, series.choices);
 }
 
 /** Narrows the query to names like that of the image; undefined if others are as new even then. */

@@ -10,9 +10,10 @@ import { yearFirstIn } from './year-first.ts';
 export interface Series<Row extends ImageRecord> {
   /** `ubuntu-#-server-cloudimg-amd64-#.ova` */
   readonly pattern: string;
-  /** The newest image. If there is a problem, those that may be the newest, the likeliest first. */
+  /** The newest image; if the series is ambiguous, all that may be the newest, the likeliest first. */
   readonly choices: readonly [Row, ...Row[]];
-  readonly problem: string | undefined;
+  /** Why it is ambiguous; undefined if it is not. */
+  readonly doubt: string | undefined;
 }
 
 export interface RankedImage<Row extends ImageRecord> {
@@ -103,16 +104,14 @@ export class SeriesIndex<Row extends ImageRecord> {
 
   #seriesOf(entries: Entries<Row>): Series<Row> {
     const newest = newestOf(entries);
-    const doubt =
-      this.#doubtAboutWords(newest, entries) ??
-      doubtAboutOrder(newest, entries) ??
-      doubtAboutEqual(newest, entries);
-    const { choices, problem } = doubt ?? { choices: [newest.image], problem: undefined };
-    return { pattern: patternOf(newest), choices, problem };
+    const { choices, doubt } = this.#ambiguityOfWords(newest, entries) ??
+      ambiguityOfOrder(newest, entries) ??
+      ambiguityOfEqual(newest, entries) ?? { choices: [newest.image], doubt: undefined };
+    return { pattern: patternOf(newest), choices, doubt };
   }
 
   /** 8 means different versions in web-8.1-3 and web-7-8: the newest image for each is a choice. */
-  #doubtAboutWords(newest: Entry<Row>, all: Entries<Row>): Doubt<Row> | undefined {
+  #ambiguityOfWords(newest: Entry<Row>, all: Entries<Row>): Ambiguity<Row> | undefined {
     const newestByPositions = new Map<string, Entry<Row>>();
     for (const entry of all) {
       if (entry.positions === newest.positions) continue;
@@ -126,37 +125,38 @@ export class SeriesIndex<Row extends ImageRecord> {
     const words = this.#words.filter(({ positionIn }) => new Set(names.map(positionIn)).size > 1);
     const texts = words.map(({ text }) => text).join(' and ');
     const verb = words.length === 1 ? 'matches' : 'match';
-    return { choices, problem: `${texts} ${verb} different numbers in ${patternOf(newest)}` };
+    return { choices, doubt: `${texts} ${verb} different numbers in ${patternOf(newest)}` };
   }
 }
 
-/** Why another image may be newer than the newest, and what to choose from, the likeliest first. */
-interface Doubt<Row extends ImageRecord> {
+/** What to choose from, the likeliest first, as another image may be newer than the newest. */
+interface Ambiguity<Row extends ImageRecord> {
   readonly choices: readonly [Row, ...Row[]];
-  readonly problem: string;
+  readonly doubt: string;
 }
 
 /** Looks for rivals, which may be newer than the newest. The first rule that finds any counts. */
-function doubtAboutOrder<Row extends ImageRecord>(
+function ambiguityOfOrder<Row extends ImageRecord>(
   newest: Entry<Row>,
   all: Entries<Row>,
-): Doubt<Row> | undefined {
+): Ambiguity<Row> | undefined {
   const pattern = patternOf(newest);
   const rules = [
-    { rivalsIn: rivalByGuess, problem: `the versions in ${pattern} cannot be compared` },
-    { rivalsIn: releaseBehind, problem: `the newest of ${pattern} is a pre-release` },
-    { rivalsIn: rivalsByYear, problem: `the dates in ${pattern} cannot be compared` },
+    { rivalsIn: rivalByGuess, doubt: `the versions in ${pattern} cannot be compared` },
+    { rivalsIn: releaseBehind, doubt: `the newest of ${pattern} is a pre-release` },
+    { rivalsIn: rivalsByYear, doubt: `the dates in ${pattern} cannot be compared` },
   ];
-  for (const { rivalsIn, problem } of rules) {
+  for (const { rivalsIn, doubt } of rules) {
     const rivals = rivalsIn(newest, all);
-    if (rivals.length > 0) return { choices: likeliestFirst([newest.image, ...rivals]), problem };
+    if (rivals.length > 0) return { choices: likeliestFirst([newest.image, ...rivals]), doubt };
   }
   return undefined;
 }
 
 /**
  * Returns 999 beside 10000: it takes a guess to say which is newer. But none if 1000 is there too,
- * as 999 is surely older than 1000, and 1000 than 10000.
+ * as 999 is surely older than 1000, and 1000 than 10000. So it compares each image with the next
+ * newer one: as long as each is surely older than that, all are surely older than the newest.
  */
 function rivalByGuess<Row extends ImageRecord>(newest: Entry<Row>, all: Entries<Row>): Row[] {
   const isGuessed = ({ places }: Entry) => isGuess(newest.places, places);
@@ -201,15 +201,15 @@ function rivalsByYear<Row extends ImageRecord>(newest: Entry<Row>, all: Entries<
   return [...rivals];
 }
 
-function doubtAboutEqual<Row extends ImageRecord>(
+function ambiguityOfEqual<Row extends ImageRecord>(
   newest: Entry<Row>,
   all: Entries<Row>,
-): Doubt<Row> | undefined {
+): Ambiguity<Row> | undefined {
   const equal = all.filter((entry) => entry !== newest && isEquallyNew(newest, entry));
   if (equal.length === 0) return undefined;
   const others = equal.sort(newestFirst).map(({ image }) => image);
   const choices = [newest.image, ...others] as const;
-  return { choices, problem: `${choices.length} images are equally new` };
+  return { choices, doubt: `${choices.length} images are equally new` };
 }
 
 /** True if neither the versions nor the times say that the newest image is newer than the older. */

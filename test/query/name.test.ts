@@ -318,8 +318,8 @@ function choose(all: readonly string[], words: readonly string[]) {
   const index = new SeriesIndex<{ name: string }>(words);
   const query = new Query({ words });
   for (const name of all) if (query.matches({ name })) index.add({ name });
-  return index.series().map(({ pattern, choices, problem }) => {
-    return { pattern, newest: choices.map(({ name }) => name), problem };
+  return index.series().map(({ pattern, choices, doubt }) => {
+    return { pattern, newest: choices.map(({ name }) => name), doubt };
   });
 }
 
@@ -347,8 +347,8 @@ describe('the newest image for a word of digits', () => {
   });
 
   it.each(['8', '8.1', '8-1', 'v8'])('is left open if %s is at different positions', (word) => {
-    const problem = `${word} matches different numbers in app-#`;
-    expect(choose(['app-v8.1-3', 'app-9-v8.1'], [word])).toMatchObject([{ problem }]);
+    const doubt = `${word} matches different numbers in app-#`;
+    expect(choose(['app-v8.1-3', 'app-9-v8.1'], [word])).toMatchObject([{ doubt }]);
   });
 
   it('stays the same if an image with another text word is added', () => {
@@ -368,7 +368,7 @@ describe('dates with the year at their end', () => {
   const newestOf = (names: readonly string[]) =>
     [names, names.toReversed()].map((all) => {
       const [series] = choose(all, []);
-      return { newest: series?.newest, problem: series?.problem };
+      return { newest: series?.newest, doubt: series?.doubt };
     });
 
   it.each([
@@ -395,8 +395,8 @@ describe('dates with the year at their end', () => {
     ['a-28.02.29', 'a-15.03.30'],
     ['a-05_12_24', 'a-02_01_25'],
   ])('leave it open which of %s and %s is newer', (...names) => {
-    const problem = expect.stringMatching(/^the dates in a\S*#\S* cannot be compared$/);
-    const open = { newest: [expect.anything(), expect.anything()], problem };
+    const doubt = expect.stringMatching(/^the dates in a\S*#\S* cannot be compared$/);
+    const open = { newest: [expect.anything(), expect.anything()], doubt };
     expect(newestOf(names)).toEqual([open, open]);
   });
 
@@ -431,7 +431,7 @@ describe('dates with the year at their end', () => {
     ['with the year first', ['a-2024-01-31', 'a-2023-12-01']],
     ['months with the year first', ['a-202101', 'a-202012']],
   ])('are none, or compared from the left: %s', (_, names) => {
-    const first = { newest: names.slice(0, 1), problem: undefined };
+    const first = { newest: names.slice(0, 1), doubt: undefined };
     expect(newestOf(names)).toEqual([first, first]);
   });
 });
@@ -449,7 +449,7 @@ it.each([
   const all = text.split(' ');
   for (const names of [all, all.toReversed()]) {
     const [series] = choose(names, []);
-    expect(series?.problem === undefined ? series?.newest[0] : undefined).toBe(newest);
+    expect(series?.doubt === undefined ? series?.newest[0] : undefined).toBe(newest);
   }
 });
 
@@ -467,14 +467,14 @@ describe('help choosing', () => {
       names.map((name) => (/^\d/.test(name) ? `a-${name}` : name)),
       [],
     );
-    expect(series).toMatchObject({ problem: expect.any(String) });
+    expect(series).toMatchObject({ doubt: expect.any(String) });
   });
 
   it.each(terms.filter(([, meaning]) => meaning.startsWith('is newer than ')))(
     'says truly that %s %s',
     (newer, meaning) => {
       const names = [newer, meaning.slice('is newer than '.length)].map((text) => `a-${text}`);
-      expect(choose(names, [])).toMatchObject([{ newest: [`a-${newer}`], problem: undefined }]);
+      expect(choose(names, [])).toMatchObject([{ newest: [`a-${newer}`], doubt: undefined }]);
     },
   );
 

@@ -22,7 +22,7 @@ function indexOf(names: readonly string[], words: readonly string[]) {
 function answerOf(names: readonly string[], words: readonly string[] = []): string {
   const [series, ...others] = indexOf(names, words).series();
   if (series === undefined) return 'none';
-  const isOnly = others.length === 0 && series.problem === undefined;
+  const isOnly = others.length === 0 && series.doubt === undefined;
   return isOnly ? nameOf(series.choices[0]) : 'ambiguous';
 }
 

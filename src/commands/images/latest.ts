@@ -21,7 +21,7 @@ import {
   newestCollector,
   newestOfEach,
   selectionOf,
-  withoutUnsure,
+  withoutAmbiguous,
 } from '../../query/newest.ts';
 import type { RankedImage } from '../../query/series.ts';
 import { parseWord } from '../../query/word.ts';
@@ -114,11 +114,11 @@ function candidateRow({ image, pattern, rank }: RankedImage<ReceivedImage>) {
   return { series: pattern, rank, version, id, name, path, created_on };
 }
 
-/** Returns the newest images, and an error with a command that omits those that are uncertain. */
+/** Returns the newest images, and an error with a command that leaves out the ambiguous series. */
 function newestOfAll(context: Context, options: Options, found: NewestCollector) {
   const { images, error } = newestOfEach(found);
   if (!error || images.length === 0) return { rows: images, error };
-  const certain = withoutUnsure(found);
+  const certain = withoutAmbiguous(found);
   const added = certain.filters.length - found.query.filters.length;
   // Nobody reads a longer command.
   if (added > MAX_LISTED) return { rows: images, error };
