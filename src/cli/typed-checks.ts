@@ -64,10 +64,10 @@ const TYPESET_QUOTE = /^((?:.*?[=~,])??([\p{Pi}\p{Pf}\u201a\u201e]))/su;
 function typesetDash(text: string, options: readonly OptionDeclaration[]): ImgctlError | undefined {
   const [, start, dash = '', name = ''] = TYPESET_DASH.exec(text) ?? [];
   if (start === undefined) return undefined;
-  const short = `-${name.charAt(0)}`;
+  const [long, short] = [`--${name}`, `-${name.charAt(0)}`];
   const isKnown = (each: string) => findOption(options, each) !== undefined;
-  const flags = name === '' ? [] : [`--${name}`, short];
-  const flag = flags.find((each) => isKnown(each) || each === `-${name}`);
+  const mayShowLetter = name.length === 1 || isKnown(short);
+  const flag = isKnown(long) ? long : mayShowLetter ? short : undefined;
   const shown = flag?.replace(/^-+/, '') ?? (name && '…');
   const message = `${start}${shown} begins with a typeset dash (${codeOf(dash)})`;
   const facts = flag ? `type ${flag}, with hyphens (U+2D)` : 'type hyphens (U+2D), or omit it';
