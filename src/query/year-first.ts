@@ -32,7 +32,7 @@ const makeForms = () => ({
     noDigitAround(`(?<first>0[1-9]|1[0-2])${YEAR}`),
     // 01-2024, W52-2023, 4Q2024
     noDigitAround(`${PERIOD}[-_.q]${YEAR}`),
-    // q4fy23, kw52-23, q42023
+    // q4fy23, kw52-23, q42023, w5223. And w2415, which may be week 15 of 2024: the user chooses.
     wholeWord(`${UNIT}[-_]?${PERIOD}${ANY_YEAR}`),
     // 4q23
     wholeWord(PERIOD + UNIT + ANY_YEAR),

@@ -385,6 +385,7 @@ describe('dates with the year at their end', () => {
     ['a-12-2023-01', 'a-01-2024-02'],
     ['a-q4fy29', 'a-q1fy30'],
     ['a-kw52-23', 'a-kw02-24'],
+    ['a-w5223', 'a-w0124'],
     ['a-H2_23', 'a-H1_24'],
     ['a-4q23', 'a-1q24'],
     ['a-week52-23', 'a-week02-24'],
