@@ -19,49 +19,50 @@ const MUTEX_TIME = 30_000;
 /** Milliseconds in which all that wait for the mutex, or hold it, surely notice. */
 const NOTICE_TIME = 180_000;
 
-/** Never aborts: for a command that has to be sent after an interrupt too. */
-const NEVER = new AbortController().signal;
+/** Never aborts: the token of a request that was sent is stored after an interrupt too. */
+export const NEVER = new AbortController().signal;
 
 /**
- * The mutex is the key `lock`, KEYS[1], whose value is the owner, ARGV[1]:
+ * The mutex is the key `lock`, KEYS[1], whose value is the owner, ARGV[1]. A logout deletes it, and
+ * sets the key `logout`, KEYS[2], since another owner may take and release the mutex soon after:
  *
- *     value                    others take it    the owner goes on    and stores its token
+ *     lock                     others take it    the owner goes on    and stores its token
  *     the owner                no                yes                  yes
  *     another owner            no                no                   no
- *     empty: a logout          yes               no                   no
- *     no lock: Redis was       yes               yes                  unless there is a token, which
- *     restarted, or the                                               another may have stored
- *     machine was asleep
+ *     none since a logout      yes               no                   no
+ *     none: Redis was          yes               yes, and sets        unless there is a token, which
+ *     restarted, or the                          no lock: another     another may have stored
+ *     machine was asleep                         may be about to
  *
  * TAKE also takes one without a time limit, which imgctl never sets. It deletes first: a user who
  * may not do that could not release the mutex.
  */
 const TAKE = `local left = redis.call('pttl', KEYS[1])
-local isHeld = left > 0 and left <= tonumber(ARGV[2])
-if isHeld and redis.call('get', KEYS[1]) ~= '' then return 0 end
+if left > 0 and left <= tonumber(ARGV[2]) then return 0 end
 redis.call('del', KEYS[1])
 redis.call('set', KEYS[1], ARGV[1], 'px', ARGV[2])
 return 1`;
 const RENEW = `local owner = redis.call('get', KEYS[1])
-if not owner then return 1 end
+if not owner and not redis.call('get', KEYS[2]) then return 1 end
 if owner ~= ARGV[1] then return 0 end
 redis.call('set', KEYS[1], ARGV[1], 'px', ARGV[2])
 return 1`;
 const STORE = `local owner = redis.call('get', KEYS[1])
-if owner ~= ARGV[1] and (owner or redis.call('get', KEYS[2])) then return 0 end
-redis.call('set', KEYS[2], ARGV[2], 'px', ARGV[3])
+local isLost = owner or redis.call('get', KEYS[2]) or redis.call('get', KEYS[3])
+if owner ~= ARGV[1] and isLost then return 0 end
+redis.call('set', KEYS[3], ARGV[2], 'px', ARGV[3])
 return 1`;
 const RELEASE = `if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('del', KEYS[1])`;
-/** Deletes token and refusal. A full store cannot empty the lock, but takes no token either. */
-const FORGET = `redis.pcall('set', KEYS[1], '', 'px', ARGV[1])
-redis.call('del', KEYS[2])
-return redis.call('del', KEYS[3])`;
+/** Deletes lock, refusal and token. A full store takes no mark of the logout, but no token either. */
+const FORGET = `redis.pcall('set', KEYS[2], '', 'px', ARGV[1])
+redis.call('del', KEYS[1], KEYS[3])
+return redis.call('del', KEYS[4])`;
 
 /** A token and the milliseconds from its receipt to its end: `abc.def 86400000`. */
 const TOKEN_VALUE = /^(\S+) (\d{1,15})$/;
 
-type Entry = 'lock' | 'token' | 'limit' | 'refused' | 'test';
+type Entry = 'lock' | 'logout' | 'token' | 'limit' | 'refused' | 'test';
 
 interface RedisAccountOptions {
   readonly address: RedisAddress;
@@ -98,8 +99,8 @@ export class RedisAccount {
     return this.#options.sealingKey !== undefined;
   }
 
-  async readToken(): Promise<CachedToken | undefined> {
-    const found = await this.#get('token');
+  async readToken(interrupt?: AbortSignal): Promise<CachedToken | undefined> {
+    const found = await this.#get('token', interrupt);
     if (found === undefined) return undefined;
     const [, token = '', lifetime] = TOKEN_VALUE.exec(this.#unseal(found.value)) ?? [];
     if (!isToken(token)) throw new SharedStoreError('it holds something other than a token');
@@ -112,18 +113,18 @@ export class RedisAccount {
     const { token, receivedAt, expiresAt } = written;
     const { io, sealingKey } = this.#options;
     // Throws instead of replacing a token that another sealing key has sealed.
-    await this.readToken();
+    await this.readToken(NEVER);
     const key = this.#key('token');
     const text = `${token} ${wholeMilliseconds(expiresAt - receivedAt)}`;
     const value = sealingKey ? seal(text, key, sealingKey) : text;
     const left = wholeMilliseconds(expiresAt - io.now());
-    const keys = [this.#key('lock'), key];
-    return (await this.#redis.run(STORE, keys, [owner, value, left])) === 1;
+    const keys = [this.#key('lock'), this.#key('logout'), key];
+    return (await this.#redis.run(STORE, keys, [owner, value, left], NEVER)) === 1;
   }
 
   /** Deletes the token and the last refusal. @returns true if there was a token */
   async forgetToken(): Promise<boolean> {
-    const keys = [this.#key('lock'), this.#key('refused'), this.#key('token')];
+    const keys = (['lock', 'logout', 'refused', 'token'] as const).map((each) => this.#key(each));
     return (await this.#redis.run(FORGET, keys, [`${NOTICE_TIME}`])) === 1;
   }
 
@@ -191,23 +192,25 @@ export class RedisAccount {
   }
 
   async #setMutex(script: typeof TAKE | typeof RENEW, owner: string): Promise<boolean> {
-    return (await this.#redis.run(script, [this.#key('lock')], [owner, `${MUTEX_TIME}`])) === 1;
+    const keys = [this.#key('lock'), this.#key('logout')];
+    return (await this.#redis.run(script, keys, [owner, `${MUTEX_TIME}`])) === 1;
   }
 
   /** Returns what is stored, and the milliseconds until it expires. */
-  async #get(entry: Entry) {
+  async #get(entry: Entry, interrupt?: AbortSignal) {
     const key = this.#key(entry);
     // The time first: if the value is replaced in between, it gets the shorter time of the old one.
     const [milliseconds, value] = await Promise.all([
-      this.#redis.send(['PTTL', key]),
-      this.#redis.send(['GET', key]),
+      this.#redis.send(['PTTL', key], interrupt),
+      this.#redis.send(['GET', key], interrupt),
     ]);
     const isEntry = typeof value === 'string' && typeof milliseconds === 'number';
     return isEntry && milliseconds > 0 ? { value, milliseconds } : undefined;
   }
 
   async #set(entry: Entry, value: string, milliseconds: number): Promise<void> {
-    await this.#redis.send(['SET', this.#key(entry), value, 'PX', wholeMilliseconds(milliseconds)]);
+    const words = ['SET', this.#key(entry), value, 'PX', wholeMilliseconds(milliseconds)];
+    await this.#redis.send(words, NEVER);
   }
 
   /** @throws SharedStoreError: sealed with another key, or not sealed although a key is set */

@@ -5,7 +5,7 @@ import { MutexLostError } from '../files/mutex.ts';
 import { builtin, type Io } from '../io.ts';
 import { type CachedToken, needsRenewal, type RememberedLimit } from './cached-token.ts';
 import type { FileStore } from './file-store.ts';
-import type { RedisAccount } from './redis-account.ts';
+import { NEVER, type RedisAccount } from './redis-account.ts';
 import type { Refusal } from './refusal.ts';
 import {
   type Acquired,
@@ -131,7 +131,7 @@ export class SharedStore implements TokenStore {
   /** Copies a shared token to this machine, unless a logout meanwhile deleted it in both places. */
   async #writeCopy(token: CachedToken): Promise<void> {
     await this.files.write(token, { isOptional: true });
-    const shared = await this.account.readToken();
+    const shared = await this.account.readToken(NEVER);
     if (shared?.token !== token.token) this.files.remove();
   }
 

@@ -9,6 +9,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { parseRedisAddress, type RedisAddress } from '../../src/config/storage-urls.ts';
 import { Redis } from '../../src/session/redis.ts';
 import { parseKey, seal, unseal } from '../../src/session/sealing.ts';
+import type { SharedStore } from '../../src/session/shared-store.ts';
 import { TokenRequests } from '../../src/session/token-requests.ts';
 import type { HeldMutex, TokenStores } from '../../src/session/token-store.ts';
 import { thrownBy } from '../support/errors.ts';
@@ -372,13 +373,39 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     it.each([
       ['has no time limit', ['another']],
       ['is set for an hour', ['another', 'px', '3600000']],
-      ['is empty after a logout', ['', 'px', '20000']],
     ])('%s is taken', async (_, value) => {
       const { redis, lock, token, use, tokenRequests } = await fleetWithToken();
       redis.cli('del', token);
       redis.cli('set', lock, ...value);
       expect([(await use()).warnings, tokenRequests()]).toEqual([[], 2]);
       expect([redis.cli('exists', lock), redis.cli('exists', token)]).toEqual(['0', '1']);
+    });
+
+    it('was taken and released by another machine after a logout stores no token', async () => {
+      const { turn, redis, token, warnings } = await inTurn(async ({ redis, machine, open }) => {
+        const { stores } = await open(machine());
+        await (stores.current as SharedStore).account.forgetToken();
+        await underMutex(stores, async () => undefined);
+        expect(redis.cli('keys', '*lock')).toBe('');
+      });
+      await expect(turn()).rejects.toThrow('the lock of the token store was removed');
+      expect([redis.cli('exists', token), warnings]).toEqual(['0', []]);
+    });
+
+    it('is held by a request that is interrupted after its response stores limit and token', async () => {
+      const { redis, machine, open, lock, token } = await fleetWithToken();
+      const io = machine();
+      const { stores, files, warnings } = await open(io);
+      const isStored = await underMutex(stores, async ({ writeToken }) => {
+        io.interrupt();
+        const times = { receivedAt: io.now(), expiresAt: io.now() + 60_000 };
+        await stores.current.writeLimit({ ...times, remaining: 3, resetsAt: times.expiresAt });
+        return writeToken({ ...times, token: 'T' });
+      });
+      expect([isStored, files.read()?.token, warnings]).toEqual([true, 'T', []]);
+      expect(redis.cli('get', token)).toBe('T 60000');
+      expect(redis.cli('get', token.replace(/token$/, 'limit'))).toBe('3');
+      expect(redis.cli('exists', lock)).toBe('0');
     });
 
     it('is released after an interrupt', async () => {
