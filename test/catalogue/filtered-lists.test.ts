@@ -115,6 +115,12 @@ describe('a sorted or filtered list', () => {
       [`1 name,like,%120% by ${NEWEST}`, '1', PROOF],
     ],
     ['nosuch', { query: { words: ['nosuch'] } }, [], ['1 name,like,%nosuch%', '1', PROOF]],
+    [
+      'rocky lts',
+      { query: { words: ['rocky', 'lts'] } },
+      down(120).filter((id) => nameOf(id).startsWith('Rocky')),
+      ['1 name,like,%rocky%', ...ALL],
+    ],
     ['-f name=a', { query: { filters: ['name=a'] } }, [], ['1 name,eq,a']],
     ['-f name!=a -n 2', { query: { filters: ['name!=a'] }, limit: 2 }, [120, 119], ['1']],
   ])('%s requests only what saves pages', async (_, options, ids, requests) => {
@@ -128,6 +134,13 @@ describe('a sorted or filtered list', () => {
     expect(ids).toEqual([120, 80]);
     const rest = ['1 id,lt,21'];
     expect(requests).toEqual(['1 name,like,%ubuntu%', '1', PROOF, ...rest]);
+  });
+
+  it('sends no other filter once a page has all images', async () => {
+    const handler = serving({ images: IMAGES.slice(78, 82), like: minding });
+    const query = { words: ['ubuntu', 'lts'] };
+    const { ids, requests } = await list(handler, { perPage: 100, query });
+    expect({ ids, requests }).toEqual({ ids: [80], requests: ['1 name,like,%ubuntu%', '1'] });
   });
 
   it.each<[string, Options, Habits]>([
