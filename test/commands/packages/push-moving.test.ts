@@ -65,13 +65,15 @@ it.each(['dav', 's3'] as const)(
 it.each([
   ['loses the storage', 3],
   ['loses the file again', 1],
+  ['finds another file', 1],
 ])('push that %s while it replaces one names it', async (what, exitCode) => {
   let moves = 0;
   const { storage, ...user } = await storageUser('dav', [], ({ method }) => {
     moves += method === 'MOVE' ? 1 : 0;
     if (moves < 5 || method !== 'PROPFIND') return;
-    if (what === 'loses the file again')
-      rmSync(path.join(user.folder, 'db-data.iso'), { force: true });
+    const moved = path.join(user.folder, 'db-data.iso');
+    if (what === 'loses the file again') rmSync(moved, { force: true });
+    else if (what === 'finds another file') writeFileSync(moved, 'of another push');
     else if ('close' in storage) void storage.close();
   });
   await user.imgctl(`push ${writeOvf(user.work, 'db', 1_000)} ${FAST}`);
