@@ -10,7 +10,10 @@ import { SharedStoreError } from './token-store.ts';
 
 /** Milliseconds to connect and log in, and for each command. */
 const REPLY_LIMIT = 2_000;
-/** After a busy time that is longer than the limit, a reply is read before this pause is over. */
+/**
+ * After a long synchronous task both the timer and the reply are due, and the timer runs first: this
+ * second pause lets the reply be read.
+ */
 const LAST_LOOK = 100;
 
 /** The replies of RESP 2 but for arrays, which no command of imgctl returns. */
@@ -27,8 +30,9 @@ interface RedisOptions {
 }
 
 /**
- * A connection that the first command opens. Once a command has failed, all others fail for the same
- * reason.
+ * A connection that the first command opens. If it is lost while idle, the next command opens
+ * another. If it is lost, late or refused under a command, the store has failed for this run: all
+ * others fail for the same reason.
  */
 export class Redis {
   readonly #options: RedisOptions;
@@ -41,7 +45,7 @@ export class Redis {
   }
 
   /**
-   * Sends a command once. A connection that was lost since the last one is opened again.
+   * Sends a command once.
    * @param interrupt the signal of the run, or one that never aborts
    * @throws as the table of `#replyOf` says
    */
@@ -81,7 +85,7 @@ export class Redis {
    *     2 s without a reply                  SharedStoreError
    *     an interrupt                         its reason
    *
-   * All but the reply also end the connection: other commands fail for the same reason.
+   * All but the reply also end the connection.
    */
   async #replyOf<Result>(
     { lost, destroy }: Connection,

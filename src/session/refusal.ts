@@ -20,15 +20,15 @@ export interface Refusal {
   readonly loginDigest: string;
 }
 
-/** What a token request is sent with. */
-export interface SentLogin {
+/** What a token request is sent with, and a refusal is about. */
+export interface Login {
   readonly baseUrl: string;
   readonly username: string;
   readonly password: string;
 }
 
 /** Returns what others may know of the error; undefined if the service did not refuse. */
-export function refusalOf(error: unknown, login: SentLogin): Refusal | undefined {
+export function refusalOf(error: unknown, login: Login): Refusal | undefined {
   if (!(error instanceof ImgctlError)) return undefined;
   const { message, status, facts } = error;
   const code = CODES.find((each) => each === error.code);
@@ -39,7 +39,7 @@ export function refusalOf(error: unknown, login: SentLogin): Refusal | undefined
 }
 
 /** True if it was this password that was refused. */
-export function isRefused(login: SentLogin, { loginDigest }: Refusal): boolean {
+export function isRefused(login: Login, { loginDigest }: Refusal): boolean {
   return loginDigest === digestOf(login);
 }
 
@@ -47,7 +47,7 @@ export function isRefused(login: SentLogin, { loginDigest }: Refusal): boolean {
  * A refused password may be near the right one, so no more than 16 bits of its digest are stored:
  * the same ones each time.
  */
-function digestOf({ baseUrl, username, password }: SentLogin): string {
+function digestOf({ baseUrl, username, password }: Login): string {
   return shortDigest([baseUrl, username, password].join('\0'), 4);
 }
 

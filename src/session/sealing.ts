@@ -34,13 +34,13 @@ export function seal(text: string, name: string, key: Buffer): string {
 /** Returns undefined if it was sealed with another key or name, or changed. */
 export function unseal(sealed: string, name: string, key: Buffer): string | undefined {
   const data = Buffer.from(sealed.slice(SEALED.length), 'base64');
-  const body = NONCE_LENGTH + TAG_LENGTH;
+  const bodyStart = NONCE_LENGTH + TAG_LENGTH;
   return tryOr(() => {
     const nonce = data.subarray(0, NONCE_LENGTH);
     const decipher = builtin('node:crypto')
       .createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_LENGTH })
       .setAAD(Buffer.from(name))
-      .setAuthTag(data.subarray(NONCE_LENGTH, body));
-    return Buffer.concat([decipher.update(data.subarray(body)), decipher.final()]).toString();
+      .setAuthTag(data.subarray(NONCE_LENGTH, bodyStart));
+    return Buffer.concat([decipher.update(data.subarray(bodyStart)), decipher.final()]).toString();
   }, undefined);
 }

@@ -78,10 +78,11 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   // A token request has the signal of the run: once it is sent, its token is worth storing.
   const signal = AbortSignal.any([io.signal, closed.signal]);
   const untilClosed = { ...options, io: { ...io, signal } };
+  // Each needs the other, here and below: the shared store reports to the stores that hold it.
   const shared = await openSharedStore(untilClosed, (error) => stores.giveUp(error));
   const files = shared?.files ?? filesOf(untilClosed);
   const stores = new TokenStores(shared ?? files, files, options.warn);
-  // Each needs the other: the client to send a token, the tokens to request one.
+  // The client sends the tokens, which request one by the client.
   const tokens = tokensOf(untilClosed, stores, () => client);
   const { client, route } = await connect(options, baseUrl, tokens);
   const close = async () => {

@@ -66,8 +66,9 @@ export class SharedStore implements TokenStore {
   }
 
   async writeLimit(limit: RememberedLimit): Promise<void> {
-    const isShared = await this.#tryToWrite(() => this.account.writeLimit(limit));
-    await this.files.writeLimit(limit, { isOptional: isShared });
+    const write = () => this.account.writeLimit(limit).then(() => true);
+    const isOptional = (await this.#tryToWrite(write)) ?? false;
+    await this.files.writeLimit(limit, { isOptional });
   }
 
   readRefusal(): Promise<Refusal | undefined> {
@@ -118,14 +119,14 @@ export class SharedStore implements TokenStore {
   }
 
   async #writeToken(token: CachedToken, owner: string): Promise<boolean> {
-    let isStored = true;
-    const isShared = await this.#tryToWrite(async () => {
-      isStored = await this.account.writeToken(token, owner);
-      if (isStored) await this.#writeCopy(token);
+    const isStored = await this.#tryToWrite(async () => {
+      const isWritten = await this.account.writeToken(token, owner);
+      if (isWritten) await this.#writeCopy(token);
+      return isWritten;
     });
     // Nobody holds the mutex of the file: a logout of this machine meanwhile stays unnoticed.
-    if (!isShared) await this.files.write(token);
-    return isStored;
+    if (isStored === undefined) await this.files.write(token);
+    return isStored ?? true;
   }
 
   /** Copies a shared token to this machine, unless a logout meanwhile deleted it in both places. */
@@ -135,15 +136,14 @@ export class SharedStore implements TokenStore {
     if (shared?.token !== token.token) this.files.remove();
   }
 
-  /** Returns false if Redis failed. */
-  async #tryToWrite(write: () => Promise<void>): Promise<boolean> {
+  /** Returns undefined if Redis failed. */
+  async #tryToWrite<Result>(write: () => Promise<Result>): Promise<Result | undefined> {
     try {
-      await write();
-      return true;
+      return await write();
     } catch (error) {
       if (!(error instanceof SharedStoreError)) throw error;
       this.#onFailure?.(error);
-      return false;
+      return undefined;
     }
   }
 }

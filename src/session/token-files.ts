@@ -11,7 +11,10 @@ const KINDS = ['token', 'limit', 'refused'] as const;
 
 type Kind = (typeof KINDS)[number];
 
-const NAME = new RegExp(`^(\\.?)_(${KINDS.join('|')})\\.([\\da-f]{16})\\.json(.*)$`, 's');
+/** Of the digest of an account in a file name. */
+const DIGITS = 16;
+
+const NAME = new RegExp(`^(\\.?)_(${KINDS.join('|')})\\.([\\da-f]{${DIGITS}})\\.json(.*)$`, 's');
 
 export function tokenFolder(directory: string): string {
   return path.join(directory, 'tokens');
@@ -21,7 +24,7 @@ export function tokenFile(directory: string, kind: Kind, account: Account): stri
   return path.join(tokenFolder(directory), `_${kind}.${accountDigest(account)}.json`);
 }
 
-export function accountDigest({ baseUrl, username }: Account, digits = 16): string {
+export function accountDigest({ baseUrl, username }: Account, digits = DIGITS): string {
   return shortDigest([baseUrl, username].join('\0'), digits);
 }
 

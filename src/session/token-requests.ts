@@ -8,7 +8,7 @@ import { TransportError } from '../http/errors.ts';
 import type { Clock } from '../io.ts';
 import type { PasswordSource } from '../secrets/passwords.ts';
 import { isPlausible, type RememberedLimit } from './cached-token.ts';
-import { isRefused, refusalError, refusalOf, type SentLogin } from './refusal.ts';
+import { isRefused, type Login, type Refusal, refusalError, refusalOf } from './refusal.ts';
 import {
   type HeldMutex,
   SharedStoreError,
@@ -31,7 +31,7 @@ export interface RequestsOptions {
   readonly onOther?: (() => void) | undefined;
 }
 
-/** What a token is requested with. */
+/** What a run asks for: its password is read once the mutex is held, which makes it a Login. */
 export interface TokenOrder {
   readonly username: string;
   readonly passwordSource: Pick<PasswordSource, 'read' | 'factsIfRefused'>;
@@ -42,13 +42,16 @@ export interface TokenOrder {
 /** Returns what makes a request unnecessary, such as the token of another process. */
 type Find<Found> = (store: TokenStore) => Promise<Found | undefined>;
 
-export interface Requested {
+/** How a token request ended. */
+type Outcome<Found> = { readonly found: Found } | Issued;
+
+interface Issued {
   readonly issued: IssuedToken;
   /** False if another process took the mutex before the token could be stored. */
   readonly isStored: boolean;
 }
 
-/** Milliseconds by which the two copies of a limit, in Redis and in a file, may end apart. */
+/** A limit that was waited for may come back from its copy, which ends up to so many ms later. */
 const SAME_LIMIT = 1_000;
 
 /** Milliseconds between two looks at the store while the run waits. */
@@ -57,7 +60,7 @@ const LOOK_INTERVAL = 5_000;
 export class TokenRequests {
   readonly #options: RequestsOptions;
   /** The last request that was sent, until its token is stored. */
-  #sent: Promise<Requested> | undefined;
+  #inFlight: Promise<Issued> | undefined;
   /** Limits that end before this are over, whatever the clock says: the run has waited for them. */
   #overUntil = 0;
 
@@ -76,10 +79,12 @@ export class TokenRequests {
    * @throws ImgctlError also that of another process whose request with this password was refused;
    * MutexLostError before the request is sent
    */
-  async request<Found = never>(
+  async request(order: TokenOrder): Promise<Issued>;
+  async request<Found>(order: TokenOrder, find: Find<Found>): Promise<Outcome<Found>>;
+  async request<Found>(
     order: TokenOrder,
     find: Find<Found> = async () => undefined,
-  ): Promise<Found | Requested> {
+  ): Promise<Outcome<Found>> {
     const { stores, io, patience = 0 } = this.#options;
     const latestEnd = io.elapsed() + patience;
     for (;;) {
@@ -90,7 +95,7 @@ export class TokenRequests {
         else if (isWorthWaiting(error, latestEnd - io.elapsed())) {
           const end = io.now() + error.wait;
           const found = await this.#waitForEnd(error.wait, find);
-          if (found !== undefined) return found;
+          if (found !== undefined) return { found };
           this.#overUntil = end + SAME_LIMIT;
         } else throw error;
       }
@@ -99,7 +104,7 @@ export class TokenRequests {
 
   /** Waits until the token of a request that was sent is stored. */
   async settle(): Promise<void> {
-    await this.#sent?.catch(() => {});
+    await this.#inFlight?.catch(() => {});
   }
 
   /** Returns early with what `find` finds. The clock may be set meanwhile, `elapsed` may not. */
@@ -115,55 +120,65 @@ export class TokenRequests {
     return undefined;
   }
 
-  /** Requests a token under the mutex of a store. */
+  /** Takes the mutex of a store for a token request. */
   async #requestOnce<Found>(
     order: TokenOrder,
     find: Find<Found>,
     store: TokenStore,
-  ): Promise<Found | Requested> {
-    const { stores, io, baseUrl, onOther = () => {} } = this.#options;
+  ): Promise<Outcome<Found>> {
+    const { stores, onOther = () => {} } = this.#options;
     const earlier = await store.readRefusal();
     const acquired = await announced(
       store.acquire(() => find(store)),
       onOther,
     );
-    if ('found' in acquired) return acquired.found;
+    if ('found' in acquired) return acquired;
     const { mutex } = acquired;
     try {
-      // The process that held the mutex before may have stored one, or have been refused.
+      // The process that held the mutex before may have stored one.
       const found = await find(store);
-      if (found !== undefined) return found;
-      const last = await store.readRefusal();
-      const refusal = last?.id === earlier?.id ? undefined : last;
-      const { username, passwordSource } = order;
-      const password = await passwordSource.read();
-      // A command may have taken long to print the password.
-      await mutex.assertHeld();
-      const login = { baseUrl, username, password };
-      if (refusal && isRefused(login, refusal)) {
-        throw refusalError(refusal, passwordSource.factsIfRefused);
-      }
-      io.signal.throwIfAborted();
-      this.#sent = this.#sendAndStore(order, login, store, mutex);
-      const sent = await this.#sent;
+      if (found !== undefined) return { found };
+      const issued = await this.#requestHolding(mutex, order, store, earlier);
       // The service may know only the newest token, that of the process which took the mutex.
-      return sent.isStored ? sent : ((await stores.use(find)) ?? sent);
+      const newer = issued.isStored ? undefined : await stores.use(find);
+      return newer === undefined ? issued : { found: newer };
     } catch (error) {
       // Nothing was sent: the token of the process which took the mutex will do.
       const found = error instanceof MutexLostError ? await stores.use(find) : undefined;
       if (found === undefined) throw error;
-      return found;
+      return { found };
     } finally {
       await mutex.release();
     }
   }
 
+  /** Reads the password, and sends it unless it was refused since the refusal `earlier`. */
+  async #requestHolding(
+    mutex: HeldMutex,
+    order: TokenOrder,
+    store: TokenStore,
+    earlier: Refusal | undefined,
+  ): Promise<Issued> {
+    const { io, baseUrl } = this.#options;
+    const { username, passwordSource } = order;
+    const refusal = await newRefusal(store, earlier);
+    const login = { baseUrl, username, password: await passwordSource.read() };
+    // A command may have taken long to print the password.
+    await mutex.assertHeld();
+    if (refusal && isRefused(login, refusal)) {
+      throw refusalError(refusal, passwordSource.factsIfRefused);
+    }
+    io.signal.throwIfAborted();
+    this.#inFlight = this.#sendAndStore(order, login, store, mutex);
+    return this.#inFlight;
+  }
+
   async #sendAndStore(
     { passwordSource, ignoreLimit }: TokenOrder,
-    login: SentLogin,
+    login: Login,
     store: TokenStore,
     mutex: HeldMutex,
-  ): Promise<Requested> {
+  ): Promise<Issued> {
     let issued: IssuedToken;
     try {
       issued = await this.#sendCounted(login, store, ignoreLimit);
@@ -190,7 +205,7 @@ export class TokenRequests {
    * @throws LimitReached
    */
   async #sendCounted(
-    { username, password }: SentLogin,
+    { username, password }: Login,
     store: TokenStore,
     ignoreLimit = false,
   ): Promise<IssuedToken> {
@@ -218,6 +233,12 @@ export class TokenRequests {
       throw error;
     }
   }
+}
+
+/** Ignores one from before this run waited: the service may have learned the password since. */
+async function newRefusal(store: TokenStore, earlier: Refusal | undefined) {
+  const last = await store.readRefusal();
+  return last?.id === earlier?.id ? undefined : last;
 }
 
 function limitReached({ resetsAt }: RememberedLimit, now: number): LimitReached {

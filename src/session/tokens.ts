@@ -6,8 +6,8 @@
 //     #findOrRequest     tokens.ts            what the run uses: the token that was found or issued
 //     or login           tokens.ts            requests one in any case
 //     request            token-requests.ts    starts again: with the files, or after the limit
-//     #requestOnce       token-requests.ts    holds the mutex; looks for the token or the refusal of
-//                                             another process; reads the password
+//     #requestOnce       token-requests.ts    holds the mutex; looks for the token of another process
+//     #requestHolding    token-requests.ts    reads the password; shares the refusal of another process
 //     #sendAndStore      token-requests.ts    stores the token or the refusal
 //     #sendCounted       token-requests.ts    counts the request; sends none above the limit
 //     requestToken       src/api              sends the request
@@ -119,6 +119,7 @@ export class Tokens implements TokenSource {
   async renew(token: string, wasAccepted: boolean): Promise<string | undefined> {
     this.#rejected.add(token);
     if (this.#inUse && !this.#rejected.has(this.#inUse.token)) return this.#inUse.token;
+    // A service that rejects what it has just issued would reject the next one too.
     const wasNeverAccepted = this.#issuedHere.has(token) && !wasAccepted;
     if (this.#order && !wasNeverAccepted) return this.#renewOnce();
     this.#inUse = await this.#options.stores.use(this.#findUsable);
@@ -183,9 +184,9 @@ export class Tokens implements TokenSource {
   async #findOrRequest(): Promise<string> {
     const order = this.#order;
     if (order === undefined) throw this.#notLoggedIn();
-    const result = await this.#requests.request(order, this.#findUsable);
-    if ('issued' in result) this.#issuedHere.add(result.issued.token);
-    this.#inUse = 'issued' in result ? result.issued : result;
+    const outcome = await this.#requests.request(order, this.#findUsable);
+    if ('issued' in outcome) this.#issuedHere.add(outcome.issued.token);
+    this.#inUse = 'found' in outcome ? outcome.found : outcome.issued;
     return this.#inUse.token;
   }
 

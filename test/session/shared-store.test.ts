@@ -426,7 +426,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
         },
         async () => other,
       );
-      expect([await turn(), warnings]).toEqual(['its token', []]);
+      expect([await turn(), warnings]).toEqual([{ found: 'its token' }, []]);
       expect(redis.cli('get', lock)).toBe('another machine');
     });
   });
