@@ -26,6 +26,7 @@ describe('parseJson', () => {
   });
 
   it.each([
+    ['50 levels', nested(50)],
     ['a million empty objects', list('{}', 1_000_000)],
     ['a text of almost 4 MiB', `"${'x'.repeat(2 ** 22 - 2)}"`],
   ])('accepts %s', (_, text) => {
