@@ -6,7 +6,7 @@ import { GAP, layoutOf, measureColumns, type Table, type TableColumn } from './l
 import type { Output } from './output.ts';
 import { loadStyle, type Style } from './style.ts';
 import type { Terminal } from './terminal.ts';
-import { wrapWords, writeText } from './text.ts';
+import { cellText, printable, wrapWords, writeText } from './text.ts';
 import { cutMiddle, displayWidth } from './width.ts';
 
 /** Wider cells stick out, so that one of a megabyte does not pad every other line. */
@@ -22,7 +22,17 @@ interface Look {
   readonly style: Style;
 }
 
-/** Writes rows, in a pipe uncut. @returns the columns that the terminal has no room for */
+/**
+ * Writes rows, in a pipe uncut, or with `groupBy` those of each value of that column below it. What
+ * writes the lines:
+ *
+ *     a terminal has no room               recordLines
+ *     a pipe, a column below the rows or   alignedLines, which pads and wraps nothing
+ *     one wider than MAX_ALIGNED
+ *     a terminal otherwise                 drawnLines, by cli-table3
+ *
+ * @returns the columns that the terminal has no room for
+ */
 export async function writeTable(
   sink: Sink,
   output: Output,
@@ -32,20 +42,53 @@ export async function writeTable(
   const look = { output, terminal, style: await loadStyle(terminal) };
   const columns = measureColumns(output, rows, look.style);
   const layout = layoutOf(columns, output.table, terminal);
-  if (!layout) {
-    await writeText(sink, recordLines(columns, look, true));
-    return [];
-  }
-  const { beside, below } = layout;
-  // Above a column below, no cell is wrapped: padding is enough.
+  const { beside, below } = layout ?? { beside: columns };
   const isDrawn =
     terminal.width !== undefined && !below && beside.every(({ width }) => width <= MAX_ALIGNED);
-  const lines = isDrawn
-    ? drawnLines((await import('cli-table3')).default, beside, look)
-    : alignedLines(layout, look);
-  await writeText(sink, lines);
+  const CliTable = layout && isDrawn ? (await import('cli-table3')).default : undefined;
+  for (const { heading, at } of groupsOf(rows, output.table.groupBy)) {
+    const group = beside.map((column) => onlyRows(column, at));
+    await writeText(sink, [heading]);
+    if (!layout) await writeText(sink, recordLines(group, look, true));
+    else if (CliTable) await writeText(sink, drawnLines(CliTable, group, look));
+    else {
+      const table = { beside: group, ...(below ? { below: onlyRows(below, at) } : {}) };
+      await writeText(sink, alignedLines(table, look));
+    }
+  }
   const shown = namesOf(below ? [...beside, below] : beside);
-  return namesOf(output.printed.columns).filter((name) => !shown.includes(name));
+  return layout ? namesOf(output.printed.columns).filter((name) => !shown.includes(name)) : [];
+}
+
+interface Group {
+  /** The value that its rows share, in a line. */
+  readonly heading: string;
+  /** The indexes of its rows. */
+  readonly at: number[];
+}
+
+/** Divides the rows. All are measured before, so that the columns of all groups are aligned. */
+function groupsOf(rows: readonly Row[], groupBy: string | undefined): Iterable<Group> {
+  if (groupBy === undefined) return [{ heading: '', at: [...rows.keys()] }];
+  const groups = new Map<unknown, Group>();
+  for (const [index, { [groupBy]: value }] of rows.entries()) {
+    const gap = groups.size > 0 ? '\n' : '';
+    const group = groups.get(value) ?? { heading: `${gap}${printable(cellText(value))}\n`, at: [] };
+    groups.set(value, group);
+    group.at.push(index);
+  }
+  return groups.values();
+}
+
+/** Returns the column of the rows with these indexes. */
+function onlyRows(column: TableColumn, at: readonly number[]): TableColumn {
+  const { texts, isMissing } = column;
+  const text = (index: number) => texts[index] ?? '';
+  return {
+    ...column,
+    texts: at.map(text),
+    isMissing: at.map((index) => isMissing[index] === true),
+  };
 }
 
 /** Writes rows as keys and values. @param isFirst nothing is above that needs an empty line */

@@ -6,7 +6,7 @@ import { type Column, namesOf, type Row } from './columns.ts';
 import type { Line } from './formats.ts';
 import type { Output } from './output.ts';
 import type { Terminal } from './terminal.ts';
-import { cellText, escapeInJson, printable, writeText } from './text.ts';
+import { escapeInJson, writeText } from './text.ts';
 
 /** Where rows are written. */
 interface Place {
@@ -36,7 +36,7 @@ export function listWriter(output: Output, place: Place, isOne = false): ListWri
       return streamWriter(shape.entry, output, sink);
     case 'table':
       if (isOne || table.asRecords) return recordWriter(output, place);
-      return collected(isOne, (rows) => writeTables(rows, output, place));
+      return collected(isOne, (rows) => writeRowsOfTable(rows, output, place));
     case 'lines':
       return collected(isOne, (rows) =>
         writeText(sink, linesOf(shape.line, rows, output, sink.isTTY)),
@@ -92,24 +92,12 @@ function recordWriter(output: Output, { sink, terminal }: Place): ListWriter {
   };
 }
 
-/** Writes a table, or with `groupBy` one below each value of that column. */
-async function writeTables(rows: readonly Row[], output: Output, place: Place): Promise<void> {
+async function writeRowsOfTable(rows: readonly Row[], output: Output, place: Place) {
   if (rows.length === 0) return;
-  const { sink, terminal, footer } = place;
-  const { groupBy } = output.table;
   const { writeTable } = await import('./table.ts');
-  const write = async (some: readonly Row[]) => {
-    const fitted = terminal();
-    const hidden = await writeTable(sink, output, some, fitted);
-    if (fitted.width !== undefined) footer(hidden);
-  };
-  if (groupBy === undefined) return write(rows);
-  let gap = '';
-  for (const value of new Set(rows.map((row) => row[groupBy]))) {
-    await sink.write(`${gap}${printable(cellText(value))}\n`);
-    await write(rows.filter((row) => row[groupBy] === value));
-    gap = '\n';
-  }
+  const terminal = place.terminal();
+  const hidden = await writeTable(place.sink, output, rows, terminal);
+  if (terminal.width !== undefined) place.footer(hidden);
 }
 
 function* linesOf(line: Line, rows: readonly Row[], output: Output, onTerminal: boolean) {

@@ -232,15 +232,15 @@ it('listWriter says how many rows have no value, however many items of a list ar
   await expect(list('table', { names: ['x'], get: 'x', rows })).rejects.toThrow(message);
 });
 
-it('listWriter writes a table for each value of a column', async () => {
+it('listWriter writes a table for each value of a column, with aligned columns', async () => {
   const rows = [
     { id: 1, x: 'b' },
     { id: 2, x: 'a' },
-    { id: 3, x: 'b' },
+    { id: 300, x: 'b' },
   ];
   const options = { rows, names: ['id', 'x'], shown: ['id'], groupBy: 'x' };
-  expect(await list('table', options)).toBe('b\nid\n 1\n 3\n\na\nid\n 2\n');
+  expect(await list('table', options)).toBe('b\n id\n  1\n300\n\na\n id\n  2\n');
   expect(await list('csv', { ...options, cells: ['id', 'x'] })).toBe(
-    'id,x\r\n1,b\r\n2,a\r\n3,b\r\n',
+    'id,x\r\n1,b\r\n2,a\r\n300,b\r\n',
   );
 });
