@@ -13,7 +13,7 @@ export function guess(path: readonly string[], args: readonly string[]): Advice 
   for (const count of [2, 1, 0]) {
     const words = args.slice(0, count).map((word) => word.replace(/^\d+$/, 'ID'));
     const phrase = [...start, ...words].join(' ');
-    const row = COMMANDS.find(({ typed }) => typed.includes(phrase));
+    const row = COMMAND_GUESSES.find(({ typed }) => typed.includes(phrase));
     if (row) return row.advice;
   }
   return undefined;
@@ -22,9 +22,9 @@ export function guess(path: readonly string[], args: readonly string[]): Advice 
 /** Guesses what an option means that the command does not have. */
 export function guessOption({ flag, path, options }: UnknownOption): Advice | undefined {
   const phrases = [[...path, flag].join(' '), flag];
-  const row = OPTIONS.find(({ typed }) => phrases.some((phrase) => typed.includes(phrase)));
+  const row = OPTION_GUESSES.find(({ typed }) => phrases.some((phrase) => typed.includes(phrase)));
   if (row) return row.advice;
-  for (const { typed, meant, advice } of RENAMED) {
+  for (const { typed, meant, advice } of RENAMED_OPTIONS) {
     const option = findOption(options, meant);
     if (option && typed.includes(flag))
       return advice ?? `use ${withValue(option, meant).join(' ')}`;
@@ -54,7 +54,7 @@ const use = (...words: readonly string[]) => hint`use: ${imgctl(...words)}`;
 const SET_VARIABLE = hint`set a variable such as IMGCTL_PASSWORD, IMGCTL_TOKEN or HTTPS_PROXY; see: ${imgctl('help', 'environment')}`;
 
 /** Commands, with the words that may follow. */
-export const COMMANDS: readonly Row[] = [
+export const COMMAND_GUESSES: readonly Row[] = [
   { typed: ['search', 'find'], advice: use('images', 'list', 'WORD') },
   { typed: ['inspect', 'diff'], advice: use('images', 'get', 'ID') },
   { typed: ['mine', 'my images'], advice: use('my-images') },
@@ -97,7 +97,7 @@ export const COMMANDS: readonly Row[] = [
 ];
 
 /** Options, alone or behind a command. */
-export const OPTIONS: readonly Row[] = [
+export const OPTION_GUESSES: readonly Row[] = [
   { typed: ['images list --private'], advice: use('my-images') },
   { typed: ['images changes --since'], advice: use('images', 'list', '--since', 'TIME') },
   { typed: ['config --get'], advice: use('config', 'get', 'KEY') },
@@ -123,7 +123,7 @@ export const OPTIONS: readonly Row[] = [
  * Options that have another name here. A row counts only for a command that has the option that is
  * meant, and its advice is to use that, unless it has another one.
  */
-export const RENAMED: readonly Renamed[] = [
+export const RENAMED_OPTIONS: readonly Renamed[] = [
   {
     typed: ['--name', '--os', '--search'],
     meant: '--filter',

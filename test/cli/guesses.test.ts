@@ -3,7 +3,7 @@
 import { expect, it } from 'vitest';
 import { flagsOf } from '../../src/cli/command-types.ts';
 import { ALL_GLOBAL_OPTIONS } from '../../src/cli/global-options.ts';
-import { COMMANDS, OPTIONS, RENAMED } from '../../src/cli/guesses.ts';
+import { COMMAND_GUESSES, OPTION_GUESSES, RENAMED_OPTIONS } from '../../src/cli/guesses.ts';
 import { LOCAL_COMMANDS } from '../../src/cli/hint-commands.ts';
 import { hintText } from '../../src/cli/hints.ts';
 import { NO_CONFIG } from '../../src/config/config-file.ts';
@@ -45,24 +45,32 @@ const rowsOf = (rows: readonly { typed: readonly string[] }[]) =>
   rows.flatMap(({ typed }) => typed);
 
 it('there are at most 40 rows, and no phrase has two', () => {
-  for (const phrases of [rowsOf([...COMMANDS, ...OPTIONS]), rowsOf(RENAMED)]) {
+  for (const phrases of [
+    rowsOf([...COMMAND_GUESSES, ...OPTION_GUESSES]),
+    rowsOf(RENAMED_OPTIONS),
+  ]) {
     expect(phrases.filter((phrase, at) => phrases.indexOf(phrase) !== at)).toEqual([]);
   }
-  expect(COMMANDS.length + OPTIONS.length + RENAMED.length).toBeLessThanOrEqual(40);
+  expect(
+    COMMAND_GUESSES.length + OPTION_GUESSES.length + RENAMED_OPTIONS.length,
+  ).toBeLessThanOrEqual(40);
 });
 
-it.each([...COMMANDS, ...OPTIONS])('$typed get their advice', async ({ typed, advice }) => {
-  for (const phrase of typed) {
-    const line = phrase
-      .replace(/^-/, 'images list -')
-      .replace(/^(push|inspect)$/, 'images $1')
-      .replace(/^(login|sync)$/, '$1 x');
-    const end = /^-|--| -s/.test(phrase) ? '=hunter2:!' : ' hunter2';
-    await expectHint(line + end, `${textOf(advice)}\n`);
-  }
-});
+it.each([...COMMAND_GUESSES, ...OPTION_GUESSES])(
+  '$typed get their advice',
+  async ({ typed, advice }) => {
+    for (const phrase of typed) {
+      const line = phrase
+        .replace(/^-/, 'images list -')
+        .replace(/^(push|inspect)$/, 'images $1')
+        .replace(/^(login|sync)$/, '$1 x');
+      const end = /^-|--| -s/.test(phrase) ? '=hunter2:!' : ' hunter2';
+      await expectHint(line + end, `${textOf(advice)}\n`);
+    }
+  },
+);
 
-it.each(RENAMED)('$typed are explained with $meant', async ({ typed, meant, advice }) => {
+it.each(RENAMED_OPTIONS)('$typed are explained with $meant', async ({ typed, meant, advice }) => {
   for (const unknown of typed) {
     const owners = leavesOf().filter(([, { options = [] }]) => {
       const flags = [...options, ...ALL_GLOBAL_OPTIONS].flatMap(flagsOf);
