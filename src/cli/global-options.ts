@@ -34,7 +34,7 @@ export const GLOBAL_OPTIONS = [
     'wait-for-token',
     'if the service allows no login now, wait up to this long',
   ),
-  option('--debug', 'trace requests on stderr, with secrets redacted', { env: 'IMGCTL_DEBUG' }),
+  option('--debug', 'trace requests on stderr, with secrets redacted'),
   option('--color <when>', 'use colour: auto, always or never', {
     value: choice('choice', COLOR_CHOICES),
     default: 'auto',
