@@ -9,7 +9,10 @@ const FIRST_BACKOFF = 250;
 const MAX_BACKOFF = 8_000;
 const MAX_PATIENT_BACKOFF = 10_000;
 
-/** More than a minute of refusals has. Only of a request that is refused while others succeed. */
+/**
+ * A run without any success ends after a minute (pace.ts), before so many refusals. This ends one
+ * request that is refused again and again while others succeed.
+ */
 const MAX_REFUSALS = 20;
 
 export interface RetryOptions {
