@@ -9,6 +9,10 @@
 //     showPage (help-page.ts, topics.ts)     prints a page of help
 //     usageError (usage-error.ts)            says what is wrong, and with guesses.ts what was meant
 //
+// The line is read twice. Commander parses values, conflicts and implied options, and lays out help,
+// but does not tell what each word was. typed.ts does, and changes nothing: it only judges. outcomeOf
+// decides between both.
+//
 // Commands are declared by command() of declare.ts, in the types of command-types.ts. They return a
 // Result, which showResult (result.ts) prints. hints.ts makes a hint of the facts of an error, with
 // commands for the profile of the run (hint-commands.ts). suggestions.ts is for completion.
@@ -37,7 +41,7 @@ type LineOutcome =
   | { readonly kind: 'version' | 'help' }
   | { readonly kind: 'misuse'; readonly stop: CommanderError | undefined };
 
-/** Parses a command line, and does nothing else. */
+/** Parses a command line. Of the disk it reads only whether an odd word is the name of a file. */
 export function readCommandLine(
   argv: readonly string[],
   commands: readonly CommandDeclaration[],

@@ -40,10 +40,11 @@ export interface Result extends End {
 }
 
 /**
- * Prints the result, does what follows, and throws its error. If printing failed:
+ * Prints the result, does what follows, and throws its error.
  *
- *     the pipe was closed, or there is no value for --get  the same; without `error` that failure
- *     otherwise, such as a full disk                       that failure, and `done` as its hint
+ * A closed pipe, or no value for --get, counts less than that error: what follows is still done, and
+ * the error thrown. Without one, that failure is thrown. Any other failure, such as a full disk, is
+ * thrown at once, with `done` as its hint.
  *
  * @returns the exit code. @throws its error, BrokenPipeError, ImgctlError
  */
