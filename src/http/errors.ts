@@ -47,7 +47,7 @@ interface Failure extends Pick<ErrorDetails, 'facts'> {
 /**
  * Converts what undici, Node or the connector threw. The cause is kept for --debug and never shown.
  */
-export function networkError(cause: NodeJS.ErrnoException, attempt: Attempt): TransportError {
+export function toTransportError(cause: NodeJS.ErrnoException, attempt: Attempt): TransportError {
   // A retry would meet a defect again, and must not hide it.
   if (isDefect(cause)) {
     const { code, message, facts } = asImgctlError(cause);
@@ -84,7 +84,7 @@ const TRUST: Remedy = ({ of, hasCa }) => ({ kind: 'untrusted', of, hasOthers: ha
 const RENEW_CERTIFICATE =
   'check the clock of this machine, or ask the administrators of the server to renew the certificate';
 
-interface TlsError {
+interface TlsRow {
   readonly pattern: RegExp;
   readonly remedy: Remedy;
   /** Instead of OpenSSL's words. */
@@ -92,7 +92,7 @@ interface TlsError {
 }
 
 /** By code or, as OpenSSL gives some errors none, by message; the first that matches counts. */
-const TLS_ERRORS: readonly TlsError[] = [
+const TLS_ERRORS: readonly TlsRow[] = [
   {
     pattern: /CERT_IN_CHAIN|UNABLE_TO_(GET_ISSUER|VERIFY)/,
     remedy: TRUST,
@@ -146,7 +146,7 @@ export function isTlsError({ code = '' }: NodeJS.ErrnoException): boolean {
   return TLS_CODES.test(code);
 }
 
-function knownTlsError({ code, message }: NodeJS.ErrnoException): TlsError | undefined {
+function tlsRowOf({ code, message }: NodeJS.ErrnoException): TlsRow | undefined {
   // EPROTO has OpenSSL's words in its message: `wrong version number`.
   const words = `${code} ${message}`.toUpperCase().replaceAll(' ', '_');
   return TLS_ERRORS.find(({ pattern }) => pattern.test(words));
@@ -154,7 +154,7 @@ function knownTlsError({ code, message }: NodeJS.ErrnoException): TlsError | und
 
 function tlsFailure(cause: NodeJS.ErrnoException, attempt: Attempt): Failure {
   const message = `no trusted TLS connection to ${attempt.url.host}: ${reasonOf(cause)}`;
-  const { remedy = ASK } = knownTlsError(cause) ?? {};
+  const { remedy = ASK } = tlsRowOf(cause) ?? {};
   return { code: 'tls', message, facts: factsFor(remedy, attempt) };
 }
 
@@ -187,7 +187,7 @@ function isInvalidHttp({ name, code = '', message }: NodeJS.ErrnoException): boo
   return name === 'HTTPParserError' || code.startsWith('HPE_') || isUnasked;
 }
 
-interface NetworkError {
+interface NetworkRow {
   readonly reason: string;
   readonly remedy?: Remedy;
   /** False if a retry would fail in the same way; default true. */
@@ -196,17 +196,17 @@ interface NetworkError {
   readonly deed?: string;
 }
 
-const CLOSED: NetworkError = {
+const CLOSED: NetworkRow = {
   reason: 'the connection was closed',
   deed: 'closed the connection without a complete response',
   remedy(attempt) {
     return mayBeTls(attempt) ? { kind: 'needs-tls', of: attempt.of, otherwise: ASK } : ASK;
   },
 };
-const CLIENT_CLOSED: NetworkError = { reason: 'the client is closed', transient: false };
+const CLIENT_CLOSED: NetworkRow = { reason: 'the client is closed', transient: false };
 
 /** By the code of the system or of undici. */
-const NETWORK_ERRORS: ReadonlyMap<string, NetworkError> = new Map([
+const NETWORK_ERRORS: ReadonlyMap<string, NetworkRow> = new Map([
   ['ECONNREFUSED', { reason: 'the connection was refused', remedy: CHECK_PORT }],
   ['ENOTFOUND', { reason: 'unknown host name', remedy: CHECK_HOST, transient: false }],
   ['EAI_AGAIN', { reason: 'the host name lookup failed', remedy: CHECK_NAME_SERVERS }],
@@ -220,14 +220,14 @@ const NETWORK_ERRORS: ReadonlyMap<string, NetworkError> = new Map([
   ['UND_ERR_DESTROYED', CLIENT_CLOSED],
 ]);
 
-function networkErrorOf({ code = '' }: NodeJS.ErrnoException): NetworkError {
-  const unknown: NetworkError = { reason: code || 'the connection failed', remedy: ASK };
+function networkRowOf({ code = '' }: NodeJS.ErrnoException): NetworkRow {
+  const unknown: NetworkRow = { reason: code || 'the connection failed', remedy: ASK };
   return NETWORK_ERRORS.get(code) ?? unknown;
 }
 
 function connectionFailure(cause: NodeJS.ErrnoException, attempt: Attempt): Failure {
   const { origin } = attempt.url;
-  const { reason, deed, remedy, transient = true } = networkErrorOf(cause);
+  const { reason, deed, remedy, transient = true } = networkRowOf(cause);
   const message = deed ? `${origin} ${deed}` : `cannot reach ${origin}: ${reason}`;
   // Once there was a connection, the route was right.
   const routeAdvice = attempt.sent ? undefined : attempt.proxyAdvice;
@@ -237,16 +237,16 @@ function connectionFailure(cause: NodeJS.ErrnoException, attempt: Attempt): Fail
 
 /** True if the network failed, so that a retry may succeed. */
 export function isTransient(error: NodeJS.ErrnoException): boolean {
-  const { transient = true } = networkErrorOf(error);
+  const { transient = true } = networkRowOf(error);
   return transient && !isTlsError(error) && !isInvalidHttp(error) && !isDefect(error);
 }
 
 export function reasonOf(error: NodeJS.ErrnoException & { readonly reason?: string }): string {
   if (isInvalidHttp(error)) return 'its response is not HTTP';
-  if (!isTlsError(error)) return networkErrorOf(error).reason;
+  if (!isTlsError(error)) return networkRowOf(error).reason;
   // Some versions of Node append advice on how to start Node.
   const [problem = error.message] = error.message.split('; if the root CA');
-  return knownTlsError(error)?.reason ?? error.reason ?? problem;
+  return tlsRowOf(error)?.reason ?? error.reason ?? problem;
 }
 
 export function timeoutError(

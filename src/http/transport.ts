@@ -5,7 +5,7 @@ import { atAbort } from '../abort.ts';
 import { ImgctlError } from '../errors.ts';
 import type { Facts } from '../facts.ts';
 import { type ConnectOptions, Connector } from './connect.ts';
-import { networkError, TransportError, timeoutError, tooLargeText } from './errors.ts';
+import { TransportError, timeoutError, tooLargeText, toTransportError } from './errors.ts';
 import type { Endpoint, HttpEvent, HttpRequest, HttpResponse, RequestBody } from './message.ts';
 import { Forwarder, type RequestHead } from './proxies.ts';
 
@@ -187,7 +187,7 @@ class ResponseHandler {
       this.#failAsInvalid(LENGTH_FLAW, error);
     } else {
       const isSent = this.#state !== 'connecting';
-      this.#fail(connectionError(this.#shared, this.#request, error, isSent));
+      this.#fail(explainLoss(this.#shared, this.#request, error, isSent));
     }
   }
 
@@ -246,14 +246,20 @@ class ResponseHandler {
 const LENGTH_FLAW =
   'an invalid Content-Length: it is repeated, beside Transfer-Encoding, or is wrong';
 
-function connectionError(shared: Shared, request: HttpRequest, error: Error, sent: boolean): Error {
+function explainLoss(shared: Shared, request: HttpRequest, error: Error, sent: boolean): Error {
   // A body that could not be read, and a proxy that refused, have errors of their own.
   if (error instanceof ImgctlError) return error;
   const { options, connector, hasResponded } = shared;
   const hasCa = options.ca !== undefined;
   // After an alert of TLS 1.3, undici only knows that the connection was lost.
   const cause = connector.takeAlert() ?? error;
-  return networkError(cause, { ...options.endpoint, url: request.url, sent, hasCa, hasResponded });
+  return toTransportError(cause, {
+    ...options.endpoint,
+    url: request.url,
+    sent,
+    hasCa,
+    hasResponded,
+  });
 }
 
 /** Returns undici's options for a body. @param onSending is called with false at the end */

@@ -1,7 +1,7 @@
 // Tests the errors and hints for error codes of the network, TLS and the client itself.
 
 import { expect, it } from 'vitest';
-import { isTransient, networkError, timeoutError } from '../../src/http/errors.ts';
+import { isTransient, timeoutError, toTransportError } from '../../src/http/errors.ts';
 import type { Endpoint } from '../../src/http/message.ts';
 import { redirectError } from '../../src/http/redirects.ts';
 import { ENDPOINT } from '../support/client.ts';
@@ -21,7 +21,7 @@ function errorOf(
 ) {
   const thrown = Object.assign(new Error(message), { code: systemCode });
   const attempt = { ...endpoint, url, sent, hasCa: false, hasResponded: false };
-  return networkError(thrown, attempt);
+  return toTransportError(thrown, attempt);
 }
 
 it('a defect of imgctl is no error of the network, and is not retried', () => {
@@ -32,7 +32,7 @@ it('a defect of imgctl is no error of the network, and is not retried', () => {
     message: `unexpected error: ${defect.message}`,
     transient: false,
   };
-  expect(networkError(defect, attempt)).toMatchObject(expected);
+  expect(toTransportError(defect, attempt)).toMatchObject(expected);
   expect(isTransient(defect)).toBe(false);
 });
 
