@@ -32,7 +32,7 @@ describe('serviceFilter', () => {
     ...rows(undefined, `created_on=${STAMP}`, 'created_on>=2018-07-18', 'created_on~2018'),
     ...rows(undefined, 'name<b', 'folder>=a', 'name=é', 'name~é', 'name,in,a,é', 'name~a\\b'),
     ...rows(undefined, 'name=a,b.ova', 'name~1,2', 'name,like,%a,b', 'name,eq,a,b,,c'),
-    ...rows(undefined, 'name=a ', 'name,eq, a', 'name= a', 'name,in,a , b'),
+    ...rows(undefined, 'name=a ', 'name,eq, a', 'name= a', 'name,in,a ,b'),
     ...rows(undefined, 'path~[a] b/c', 'name~5%', 'name,like,a%', 'name,like,%a%b%', 'name,like,a'),
     ...rows(undefined, 'public=true', 'public,in,TRUE', 'public!=false'),
   ] as const)('returns for %s what cannot lose images: %s', (text, filter) => {
