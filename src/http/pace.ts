@@ -100,8 +100,9 @@ export class Pace {
     const turn = untilAborted(before, signal)
       .then(() => this.#waitForGap(signal))
       .then(action);
-    // An aborted request ends before those that it waited for.
-    this.#lastTurn = Promise.allSettled([before, turn]);
+    // An aborted request ends before those that it waited for. Without a value, as each would hold
+    // the responses of all before it.
+    this.#lastTurn = Promise.allSettled([before, turn]).then(() => undefined);
     return turn;
   }
 
