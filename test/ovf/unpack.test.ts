@@ -312,6 +312,21 @@ describe('a file without a digest', () => {
     });
   });
 
+  it('of a VMDK in two chunks is only read', async () => {
+    const [descriptor, { name }] = packageOf(disk);
+    const half = Math.ceil(disk.length / 2);
+    const reference = `ovf:href="${name}" ovf:size="${disk.length}" ovf:chunkSize="${half}"`;
+    const xml = `${descriptor.content}`.replace(`ovf:href="${name}"`, reference);
+    const chunks = [disk.subarray(0, half), disk.subarray(half)].map((content, index) => ({
+      name: `${name}.00000000${index}`,
+      content,
+    }));
+    const members = [{ name: descriptor.name, content: Buffer.from(xml) }, ...chunks];
+    const { findings, onlyRead } = await readFolder(members);
+    expect(findings.filter(({ severity }) => severity === 'error')).toEqual([]);
+    expect(onlyRead).toEqual(chunks.map((chunk) => chunk.name));
+  });
+
   it('is unpacked until the signal is aborted', async () => {
     const file = join(temporaryDirectory(), 'vm.ovf');
     const [descriptor, bomb] = packageOf(gzipSync(Buffer.alloc(64 * MIB)), {
