@@ -9,7 +9,7 @@ import { areDescending, idOf, lowestLongerId } from './ids.ts';
 import type { ListRun } from './list-run.ts';
 import { isRefusedRequest, pageOrRefusal, requestPage } from './page.ts';
 import { NotByIdError, pagesById } from './pages-by-id.ts';
-import { incompleteList, pagesByNumber } from './pages-by-number.ts';
+import { incompleteList, MAX_READINGS, pagesByNumber } from './pages-by-number.ts';
 
 /**
  * Yields all images, each once.
@@ -26,6 +26,7 @@ export async function* allImages(run: ListRun, first: ImagePage, stopAfter: numb
     }
   } catch (error) {
     if (!(error instanceof NotByIdError)) throw error;
+    requests.abort();
     run.trace(`${error.message}, so the list is read by page number`);
     const images = await readByNumber(run, first, error.cause);
     // Their size was limited already.
@@ -43,13 +44,13 @@ class Requests {
   #left: number;
   #filtersById = false;
 
-  /** Allows three times the pages that the first one announces, but at most MAX_PAGES, and ten. */
+  /** Allows all readings of the announced pages, or of MAX_PAGES, and ten looks at their state. */
   constructor(run: ListRun, { pages, total, images }: ImagePage) {
     this.connections = run.client.connections;
     this.#run = run;
     // Either number may be wrong.
     const announced = Math.max(pages, total / Math.max(images.length, 1), 1);
-    this.#left = 3 * Math.min(Math.ceil(announced), MAX_PAGES) + 10;
+    this.#left = MAX_READINGS * Math.min(Math.ceil(announced), MAX_PAGES) + 10;
   }
 
   /** Returns page 1 of all images, or that of the number. */
@@ -83,12 +84,14 @@ class Requests {
 /** Yields all images by id. @throws NotByIdError: some may be missing */
 async function* provenPagesById(first: ImagePage, requests: Requests, stopAfter: number) {
   let seen = 0;
-  let isProved = false;
+  let hasChanged = false;
   for await (const page of pagesById(first, requests, stopAfter)) {
     seen += page.images.length;
-    if (!isProved && seen + page.countBelow < first.total) {
-      await proveNoneLost(first, requests);
-      isProved = true;
+    // Those that were seen and those that are left are fewer than the service announced.
+    const isShort = seen + page.countBelow < first.total;
+    if (isShort && !hasChanged) {
+      await requireChangedList(first, requests);
+      hasChanged = true;
     }
     yield page;
   }
@@ -106,28 +109,25 @@ function restOf(images: readonly ReceivedImage[], yieldedIds: ReadonlySet<number
 }
 
 /**
- * Throws unless images are missing only because the list has changed: requests it once more without
- * a filter, and with one that all ids match, and compares the totals. A filter loses images that have
- * no id; or some of all, if the service compares ids as texts: 1250 is then after 999, and 99 not
- * below 500. If the highest id is 999:
+ * Throws unless the list has changed, as a reason why fewer images came by id than were announced.
+ * Else the filter by id leaves images out: those without an id or, if the service compares ids as
+ * texts, 1250, which is then after 999, and 99, which is not below 500. With 999 as the highest id:
  *
- *     without a filter          filter=id,lt,1000
- *     nothing has changed                          the service leaves images out
- *     1250 images               1250 images        the list has changed
- *     1250 images               1000 images        the service leaves images out
- *     1250 images               refused            it may leave images out
+ *     the first image and the total are as before          images are left out
+ *     else id,lt,1000 is refused, or has a lower total     images are left out
+ *     else                                                 the list has changed
  *
- * @throws NotByIdError the service may leave images out
+ * @throws NotByIdError images are left out
  */
-async function proveNoneLost(first: ImagePage, requests: Requests): Promise<void> {
+async function requireChangedList(first: ImagePage, requests: Requests): Promise<void> {
   const leftOut = `the service sent fewer than the ${first.total} images that it announced`;
   const second = await requests.page({ perPage: 1 });
   if (stateOf(second) === stateOf(first)) throw new NotByIdError(leftOut);
   const [highest = {}] = first.images;
   const filter = `id,lt,${lowestLongerId(idOf(highest))}`;
   const withIds = await pageOrRefusal(requests.page({ filter, perPage: 1 }));
-  const isProved = !(withIds instanceof ImgctlError) && withIds.total >= second.total;
-  if (!isProved) throw new NotByIdError(leftOut);
+  const matchesAll = !(withIds instanceof ImgctlError) && withIds.total >= second.total;
+  if (!matchesAll) throw new NotByIdError(leftOut);
 }
 
 /** @param refusal why ids are refused: thrown if the list cannot be read by number either */

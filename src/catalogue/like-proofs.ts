@@ -40,11 +40,11 @@ export class LikeProofs {
   }
 
   /**
-   * True if a filter finds every image that matches; false if it may not, or if the first page of all
-   * images, read for the proof, has all of them.
+   * True if the filter is proved to find every image that matches. Nothing is proved once the page of
+   * all images is at hand, which may be read for a proof.
    * @param page the first one with this filter, in this order
    */
-  async isComplete(filter: ServiceFilter, page: ImagePage, sort: FieldSort): Promise<boolean> {
+  async isProved(filter: ServiceFilter, page: ImagePage, sort: FieldSort): Promise<boolean> {
     const { field, part } = filter;
     // Services agree on what `eq` and `in` find.
     if (part === undefined) return true;
@@ -53,10 +53,10 @@ export class LikeProofs {
     if (known !== undefined) return known;
     const probe = await this.#chooseProbe(field, part, page, sort);
     if (this.#firstPages.hasAll) return false;
-    const isProved = probe !== undefined && (await this.#isFound(field, probe));
-    if (!isProved) this.#trace(`like is not proved for ${field}, so its filter is not used`);
-    this.#results.set(key, isProved);
-    return isProved;
+    const isFound = probe !== undefined && (await this.#isFound(field, probe));
+    if (!isFound) this.#trace(`like is not proved for ${field}, so its filter is not used`);
+    this.#results.set(key, isFound);
+    return isFound;
   }
 
   /** Returns a probe of the page, else of the first page of all images. */
@@ -83,14 +83,7 @@ export class LikeProofs {
 const keyOfProof = (field: Field, part: string) => `${field} ${hasI(part)}`;
 
 /**
- * Returns the first text of a page that proves a `like`, as only one that ignores case finds its image:
- *
- *     a service that           sends                         so a probe
- *     finds only whole values  no image                      lacks the ends of its value
- *     lowers the text it gets  an image with ocky-9-lt       has both cases, unless no value has
- *     minds case               an image with OCKY-9-lt       is in no value before its own
- *     ignores filters          the first image of the list   is not in its value
- *     is Turkish               no image, if the text has i   has an i if the word has one
+ * Returns the first text of a page whose image only a `like` that ignores case finds:
  *
  *     sort=id,desc   probe
  *     9 web-1        eb-     no: 9 is the first of the list
@@ -108,19 +101,21 @@ function findProbe(
   const ranks = ranksOf(page.images, sort.field);
   // If their times are equal, any of several images may be the first of the list.
   const firstValues = values.filter((_, at) => ranks[at] === ranks[0]);
-  const text = values
-    .map(withoutEnds)
-    .find(
-      (probe, at) =>
-        likeFilter(field, probe) !== undefined &&
-        (isAllOneCase || hasBothCases(probe)) &&
-        isInNone(values.slice(0, at), probe) &&
-        isInNone(firstValues, probe) &&
-        hasLetters(probe, part),
-    );
+  const isProbe = (text: string, at: number) =>
+    likeFilter(field, text) !== undefined &&
+    // Else a service that lowers the text it gets would find its image too.
+    (isAllOneCase || hasBothCases(text)) &&
+    // Else the service would find another image before its own.
+    isInNone(values.slice(0, at), text) &&
+    // Else a service that ignores filters would send its image too.
+    isInNone(firstValues, text) &&
+    // Else a service to which I and i are different letters would find its image, but not the part.
+    hasLetters(text, part);
+  const text = values.map(withoutEnds).find(isProbe);
   return text === undefined ? undefined : { text, sort };
 }
 
+/** A service that finds only whole values does not find it. */
 const withoutEnds = (value: string) => value.slice(1, -1);
 
 const hasBothCases = (text: string) => /[a-z]/.test(text) && /[A-Z]/.test(text);
@@ -129,7 +124,7 @@ function isInNone(values: readonly string[], text: string): boolean {
   return !values.some((value) => value.toLowerCase().includes(text.toLowerCase()));
 }
 
-/** True if a probe has an i if the part has one, as I and i are no pair in Turkish, else any letter. */
+/** True if the text has a letter: an i if the part has one, as I and i are no pair in Turkish. */
 const hasLetters = (text: string, part: string) => (hasI(part) ? hasI(text) : /[a-z]/i.test(text));
 
 const hasI = (text: string) => /i/i.test(text);

@@ -9,7 +9,7 @@ import { areDescending, idOf } from './ids.ts';
 
 const CHANGED = 'it changed while it was read';
 
-const MAX_READINGS = 3;
+export const MAX_READINGS = 3;
 
 /** Images by what tells them apart. */
 type ByKey = ReadonlyMap<unknown, ReceivedImage>;

@@ -41,10 +41,10 @@ interface SurePage {
 type Filtered =
   /** One finds all images of the list. */
   | { readonly kind: 'list'; readonly list: SurePage }
-  /** A page with one is not enough, so no page is, as others are likely to leave more images. */
+  /** A page with one is not enough; with another, or none, more images are likely to match. */
   | { readonly kind: 'many-pages' }
-  /** Each is refused, or may lose images. */
-  | { readonly kind: 'unusable'; readonly refusal: ImgctlError | undefined };
+  /** Each is refused or may lose images; or none is needed, as the page of all images is at hand. */
+  | { readonly kind: 'none'; readonly refusal: ImgctlError | undefined };
 
 /**
  * Returns a page that is sure to have the list; undefined if all pages must be read. A page is
@@ -74,8 +74,9 @@ async function listFiltered(
 ): Promise<Filtered> {
   let refusal: ImgctlError | undefined;
   for (const filter of filtersToSend(wanted.query)) {
-    // An earlier list, or a proof, may have read the page of all images.
-    if (firstPages.hasAll || likeProofs.hasFailed(filter)) continue;
+    // An earlier list, or the proof of the filter before, may have read the page of all images.
+    if (firstPages.hasAll) break;
+    if (likeProofs.hasFailed(filter)) continue;
     const pageQuery = { filter: filter.text, sort: printSort(sort) };
     const page = await firstPages.request(pageQuery, refusal);
     if (page instanceof ImgctlError) {
@@ -85,10 +86,10 @@ async function listFiltered(
     const list = await listOn(page, sort, wanted, firstPages);
     if (list === undefined) return { kind: 'many-pages' };
     // A proof costs a request, so only a page that would be enough is proved.
-    const isComplete = await likeProofs.isComplete(filter, page, sort);
-    if (isComplete) return { kind: 'list', list: { ...list, filter } };
+    const isProved = await likeProofs.isProved(filter, page, sort);
+    if (isProved) return { kind: 'list', list: { ...list, filter } };
   }
-  return { kind: 'unusable', refusal };
+  return { kind: 'none', refusal };
 }
 
 /** Returns the first page of all images, in this order or, if it is refused, by id. */
