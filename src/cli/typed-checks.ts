@@ -58,7 +58,7 @@ const TYPESET_QUOTE = /^((?:.*?[=~,])??([\p{Pi}\p{Pf}\u201a\u201e]))/su;
  *
  *     –limit=5    –limit …   type --limit, with hyphens (U+2D)
  *     –n5         –n …       type -n, with hyphens (U+2D)
- *     –hunter2    –… …       type hyphens (U+2D), or omit it
+ *     –phunter2   –… …       type hyphens (U+2D), or omit it
  *     –           – …        type hyphens (U+2D), or omit it
  */
 function typesetDash(text: string, options: readonly OptionDeclaration[]): ImgctlError | undefined {

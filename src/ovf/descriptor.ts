@@ -42,7 +42,7 @@ interface Product {
   readonly version: string | null;
   /** Such as `5.0.1 build 4711`. */
   readonly fullVersion: string | null;
-  /** How many properties a user can set. */
+  /** How many properties are declared. */
   readonly properties: number;
 }
 

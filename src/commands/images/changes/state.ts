@@ -43,8 +43,6 @@ interface StateOptions {
 /** Others may read a large catalogue one after the other. */
 const MUTEX_PATIENCE = 600_000;
 
-/** With --peek nothing is stored, so nobody has to wait. */
-
 const START_AGAIN = 'move it elsewhere to start again';
 
 /**
@@ -68,6 +66,7 @@ export async function openState(
   const fail = (thrown: unknown): never => {
     throw stateError(file.what, thrown);
   };
+  // With --peek nothing is stored, so nobody has to wait.
   const { assertHeld, release } = options.peek
     ? NO_MUTEX
     : await announced(holdMutex(target, MUTEX_PATIENCE, io), () =>

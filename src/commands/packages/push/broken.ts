@@ -5,17 +5,17 @@ import type { PlannedFile, PlannedPackage, Transfer } from '../../../upload/plan
 
 /**
  * Returns the incomplete packages that a sync would read by half, and the names of their files that
- * others see or may see:
+ * others see or may see. The first row that applies counts:
  *
  *     descriptor    | disks                     | read by half
  *     --------------+---------------------------+------------------------------------------
+ *     another push has replaced an OVA          | no: it is of one of the two
+ *     the same, of one of several files         | yes: they may be of two pushes
  *     visible       | any                       | yes: a disk may be missing, or damaged
  *     stored before | one that is replaced      | yes: the old descriptor with a new disk
  *     stored before | only new ones are visible | no: the old descriptor does not name them
  *     not stored    | any                       | no: no descriptor names them
  *     not compared  | one that is replaced      | yes: the descriptor may be stored
- *     another push has replaced one of the two  | yes: they may be of two pushes
- *     the same, of a package of one file (OVA)  | no: it is of one of the two
  *
  * `db.ovf` was stored. Its `disk.vmdk` is replaced, then the response for the new `db.ovf` is lost:
  * `db.ovf` is broken, with `disk.vmdk` and `db.ovf (perhaps)`.
@@ -27,9 +27,9 @@ export function brokenPackages(
   const broken = new Map<string, readonly string[]>();
   for (const [{ name, files }, error] of incomplete) {
     const seen = files.filter((file) => visible.has(file.name));
-    const isOfTwoPushes = onConflict === 'replace' && hasCode(error, 'conflict') && seen.length > 0;
     // It is of this push or of another one, as a whole.
     if (files.length === 1 && hasCode(error, 'conflict')) continue;
+    const isOfTwoPushes = onConflict === 'replace' && hasCode(error, 'conflict') && seen.length > 0;
     // The descriptor has the name of the package.
     const descriptor = files.find((file) => file.name === name);
     if (!isOfTwoPushes && !isReadByHalf(descriptor, seen)) continue;
