@@ -61,13 +61,7 @@ export function createClient(options: ClientOptions) {
   const redaction = new Redaction();
   // What they throw must not hide the outcome of a request.
   const warn = onWarning && ignoringErrors(onWarning, () => {});
-  let hasFailed = false;
-  const trace =
-    onTrace &&
-    ignoringErrors(onTrace, (error) => {
-      if (!hasFailed) warn?.(`onTrace failed: ${error instanceof Error ? error.message : error}`);
-      hasFailed = true;
-    });
+  const trace = onTrace && warningOnce(onTrace, warn);
   const client = openClient({ ...options, onTrace: trace }, baseUrl, clock, redaction);
   /** A service or a proxy may repeat a secret in its message. */
   const masked = (error: unknown) =>
@@ -142,6 +136,15 @@ export function createClient(options: ClientOptions) {
       closing.abort(new ImgctlError('unreachable', 'the client is closed'));
     },
   };
+}
+
+/** Returns the callback, whose first error is a warning. */
+function warningOnce(onTrace: (text: string) => unknown, warn?: (message: string) => void) {
+  let hasFailed = false;
+  return ignoringErrors(onTrace, (error) => {
+    if (!hasFailed) warn?.(`onTrace failed: ${error instanceof Error ? error.message : error}`);
+    hasFailed = true;
+  });
 }
 
 /** Returns the callback without its errors, also if it is asynchronous. */

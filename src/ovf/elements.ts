@@ -121,11 +121,11 @@ export function takeId(element: XmlElement, name: string, seen: Set<string>, rep
 }
 
 export function numberOf(element: XmlElement, name: string, report: Report): number | null {
-  return wholeNumber(attribute(element, name), name, element, report);
+  return parseWholeNumber(attribute(element, name), name, element, report);
 }
 
 /** Returns the number in a text; null if there is none, or it is invalid, which is reported. */
-export function wholeNumber(
+export function parseWholeNumber(
   written: string | null,
   name: string,
   element: XmlElement,

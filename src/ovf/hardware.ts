@@ -6,11 +6,11 @@ import {
   childrenOf,
   childText,
   familiesOf,
+  parseWholeNumber,
   type Report,
   type SystemElement,
   settingOf,
   toBytes,
-  wholeNumber,
 } from './elements.ts';
 import { checkPlaces } from './hardware-checks.ts';
 
@@ -159,7 +159,7 @@ function readHardware(item: ItemElement, declared: DeclaredNames, report: Report
 }
 
 function quantityOf(item: XmlElement, report: Report): number | null {
-  return wholeNumber(settingOf(item, 'VirtualQuantity'), 'VirtualQuantity', item, report);
+  return parseWholeNumber(settingOf(item, 'VirtualQuantity'), 'VirtualQuantity', item, report);
 }
 
 /** Returns bytes; null if unknown. Without a unit, other programs read MiB, such as virt-v2v. */

@@ -43,7 +43,7 @@ const ACTION = column('action', 'string', 'what is planned, such as upload or de
   needs: '--dry-run',
 });
 
-export const FIELDS = [
+export const PUSH_FIELDS = [
   column('id', 'number or string', 'image id; with --no-wait, of the sync request'),
   ...IMAGE_COLUMNS.filter(({ name }) => name !== 'id').map((each) => {
     return each.needs ? { ...each, needs: '--get' } : each;

@@ -21,7 +21,7 @@ import { describeDuration } from '../../../words.ts';
 import { openUploadStorage } from '../../upload-storage.ts';
 import { FILES, PackageBatch } from '../package-batch.ts';
 import { checkPackages, withoutRepeats } from './check-packages.ts';
-import { FIELDS, OPTIONS, outputOf } from './options.ts';
+import { OPTIONS, outputOf, PUSH_FIELDS } from './options.ts';
 import { pushPackages } from './push-packages.ts';
 import { preparePush } from './push-state.ts';
 
@@ -44,7 +44,7 @@ export const push = command({
   seeAlso: ['validate', 'sync', 'my-images', 'config'],
   arguments: [FILES],
   options: OPTIONS,
-  fields: FIELDS,
+  fields: PUSH_FIELDS,
   exitCodes: [...SERVICE_CODES, 7],
   run,
 });
