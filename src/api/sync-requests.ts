@@ -1,7 +1,7 @@
 // Image sync requests, sections 2.5, 4.5 and 4.6 of service.md.
 
 import { hasCode, ImgctlError } from '../errors.ts';
-import { isSuccess } from '../http/message.ts';
+import { type HttpResponse, isSuccess } from '../http/message.ts';
 import { pageText } from '../http/page.ts';
 import { isObject, type JsonObject, parseJson, stringify } from '../json.ts';
 import { shorten } from '../words.ts';
@@ -21,8 +21,7 @@ import {
 export type SyncId = number | string;
 
 export interface SubmittedSync {
-  /** undefined if the response holds none in any known place. */
-  readonly id: SyncId | undefined;
+  readonly id: SyncId;
   /** As sent. */
   readonly status: string | undefined;
   readonly message: string | undefined;
@@ -51,7 +50,8 @@ export interface SyncRequest {
 
 /**
  * PATCH /v2/user/image/vm, no body; sent once.
- * @throws ImgctlError of the status; if the sync may have been submitted all the same, it says so
+ * @throws ImgctlError of the status; outcome-unknown: the response has no id in any known place. If
+ * the sync may have been submitted all the same, it says so
  */
 export async function submitSync(send: Send): Promise<SubmittedSync> {
   const response = await send({ method: 'PATCH', path: '/v2/user/image/vm', ifUncertain });
@@ -60,25 +60,28 @@ export async function submitSync(send: Send): Promise<SubmittedSync> {
     // A gateway may have passed the request on.
     throw hasCode(error, 'server-error', 'bad-answer') ? ifUncertain(error) : error;
   }
-  // A body that is not JSON does not undo the sync, so it is no error here.
+  // The id may be in the headers.
   const parsed = parseJson(response.body, true);
   const isJson = parsed.text !== undefined;
   const body = isJson ? parsed.value : response.body.subarray(0, 2_000).toString();
   const record = isObject(body) ? body : {};
   const id = submittedId(record) ?? idOfUrl(response.headers.location);
-  if (id === undefined && isPage(response)) {
-    // A page for maintenance, or of a portal, says nothing about the sync.
-    const page = describePage(response);
-    const words = shorten(pageText(response.body).replace(/\s+/g, ' ').trim(), 200);
-    const message = `PATCH ${response.url.origin} returned ${response.status} ${page}: ${words}`;
-    throw ifUncertain(new ImgctlError('outcome-unknown', message));
-  }
+  if (id === undefined) throw ifUncertain(withoutId(response));
   return {
     id,
     status: nonEmpty(innermostWithId(record).status),
     message: serviceMessage(response.body),
     response: body,
   };
+}
+
+/** A page for maintenance, a word of a portal: only an id says that the service has taken it. */
+function withoutId(response: HttpResponse): ImgctlError {
+  const { status, url, body } = response;
+  const what = isPage(response) ? describePage(response) : 'without the id of a sync request';
+  const words = shorten(pageText(body).replace(/\s+/g, ' ').trim(), 200);
+  const message = `PATCH ${url.origin} returned ${status} ${what}`;
+  return new ImgctlError('outcome-unknown', words === '' ? message : `${message}: ${words}`);
 }
 
 function ifUncertain(error: ImgctlError): ImgctlError {

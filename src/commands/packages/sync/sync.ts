@@ -14,12 +14,9 @@ import type { SubmittedSync, SyncId } from '../../../api/sync-requests.ts';
 import { command, GET_OPTION, option, type Parsed, SERVICE_CODES } from '../../../cli/declare.ts';
 import type { Result } from '../../../cli/result.ts';
 import type { Context } from '../../../context.ts';
-import { ImgctlError } from '../../../errors.ts';
 import { type Facts, hint, imgctl } from '../../../facts.ts';
-import { stringify } from '../../../json.ts';
 import { column, namesOf } from '../../../output/columns.ts';
 import type { Output, OutputOptions } from '../../../output/output.ts';
-import { shorten } from '../../../words.ts';
 import { justSubmitted } from './follow.ts';
 import { rememberRequest } from './history.ts';
 import { describeImages } from './image-names.ts';
@@ -94,22 +91,15 @@ async function submitAndWait(context: Context, options: Parsed<typeof OPTIONS>):
   return { ...result, done: wasSubmitted(id) };
 }
 
-type Submitted = SubmittedSync & { readonly id: SyncId };
-
-/** Submits a sync and remembers it. @throws ImgctlError bad-answer: its id is unknown */
-export async function submit(context: Context): Promise<Submitted> {
+/** Submits a sync and remembers it. */
+export async function submit(context: Context): Promise<SubmittedSync> {
   const { client, tokens } = await context.session();
   // Get the token first: then a failure below is a failure of the submit.
   await tokens?.current();
-  const { id, ...submitted } = await client.submitSync();
-  if (id === undefined) {
-    const body = shorten(stringify(submitted.response), 500);
-    throw new ImgctlError('bad-answer', `the sync was submitted, but its id is unknown: ${body}`, {
-      facts: { kind: 'sync-unknown' },
-    });
-  }
-  await rememberRequest(context, 'submitted', { id, status: submitted.status });
-  return { ...submitted, id };
+  const submitted = await client.submitSync();
+  const { id, status } = submitted;
+  await rememberRequest(context, 'submitted', { id, status });
+  return submitted;
 }
 
 export function submittedOutput(context: Context, options: Pick<OutputOptions, 'get'>): Output {
@@ -120,7 +110,7 @@ export function submittedOutput(context: Context, options: Pick<OutputOptions, '
 export async function submittedResult(
   context: Context,
   output: Output,
-  submitted: Submitted,
+  submitted: SubmittedSync,
 ): Promise<Result> {
   const { baseUrl } = (await context.session()).account;
   const { id, status = null, message = null, response } = submitted;
