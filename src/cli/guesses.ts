@@ -1,12 +1,12 @@
-// Guesses what people meant who know other programs, such as hcloud, gh, docker, aws and openstack.
+// Guesses what users of other programs meant, such as hcloud, gh, docker, aws and openstack.
 
 import { type Advice, hint, imgctl } from '../facts.ts';
 import { findOption, type OptionDeclaration } from './command-types.ts';
 import type { UnknownOption } from './typed.ts';
 
 /**
- * Guesses what words mean that are no command, or too many. `images push` is as `push`, and
- * `sync 41` as `sync ID`.
+ * Returns advice on words that are no command, or too many. It treats `images push` like `push`,
+ * and `sync 41` like `sync ID`.
  */
 export function guess(path: readonly string[], args: readonly string[]): Advice | undefined {
   const start = path[0] === 'images' ? path.slice(1) : path;
@@ -19,7 +19,7 @@ export function guess(path: readonly string[], args: readonly string[]): Advice 
   return undefined;
 }
 
-/** Guesses what an option means that the command does not have. */
+/** Returns advice on an option that the command does not have. */
 export function guessOption({ flag, path, options }: UnknownOption): Advice | undefined {
   const phrases = [[...path, flag].join(' '), flag];
   const row = OPTION_GUESSES.find(({ typed }) => phrases.some((phrase) => typed.includes(phrase)));
@@ -120,14 +120,14 @@ export const OPTION_GUESSES: readonly Row[] = [
 ];
 
 /**
- * Options that have another name here. A row counts only for a command that has the option that is
- * meant, and its advice is to use that, unless it has another one.
+ * Options that have another name here. A row counts only if the command has the option `meant`.
+ * Without `advice`, the advice is to use that option.
  */
 export const RENAMED_OPTIONS: readonly Renamed[] = [
   {
     typed: ['--name', '--os', '--search'],
     meant: '--filter',
-    advice: 'type only the words: they are searched for in the names',
+    advice: 'type the words without an option: they match names',
   },
   {
     typed: ['-l', '--selector', '--label', '--where'],

@@ -27,7 +27,7 @@ export const CREDENTIALS = {
 } as const;
 
 const AWS_RULE =
-  'AWS_ACCESS_KEY_ID is only for amazonaws.com and the host of AWS_ENDPOINT_URL_S3, and not beside a key, secret or token of imgctl';
+  'AWS_ACCESS_KEY_ID is only for amazonaws.com and the host of AWS_ENDPOINT_URL_S3, and is ignored beside a key, secret or token of imgctl';
 
 /** What was typed. A working user name is stored in the profile, the secret is not. */
 export interface Typed {
@@ -84,7 +84,7 @@ export async function readCredentials(
   return { username, password, settings: used, typed, refused };
 }
 
-/** Returns how to give the name of the user, and the secret. */
+/** Returns the hints that say how to set the user name and the secret. */
 function fixesOf(kind: keyof typeof CREDENTIALS): { readonly user: Facts; readonly secret: Facts } {
   const { user, secret } = CREDENTIALS[kind];
   const [variable, , command] = SECRETS[secret];

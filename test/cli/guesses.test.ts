@@ -114,7 +114,7 @@ it.each([
   ['images diff 1003 1004', 'use: imgctl images get ID\n'],
   ['get image web.ova', 'use: imgctl images get [id|name|path|label|url...]\n'],
   ['search ubuntu 24.04', 'use: imgctl images list WORD\n'],
-  ['images latest --os ubuntu', 'type only the words: they are searched for in the names\n'],
+  ['images latest --os ubuntu', 'type the words without an option: they match names\n'],
   ['images get --path 1003', 'use --get path\n'],
   ['images list --private', 'use: imgctl my-images\n'],
   ['my images', 'use: imgctl my-images\n'],

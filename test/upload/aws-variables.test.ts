@@ -102,7 +102,7 @@ it.each<[string, Record<string, string>, string | RegExp]>([
     'beside only a token',
     { ...AWS, ...ENDPOINT, IMGCTL_UPLOAD_SESSION_TOKEN: 'own' },
     new RegExp(
-      `${NEITHER}.*\nhint: .*AWS_ACCESS_KEY_ID is only .* not beside a .* token of imgctl`,
+      `${NEITHER}.*\nhint: .*AWS_ACCESS_KEY_ID is only .* ignored beside a .* token of imgctl`,
     ),
   ],
   [

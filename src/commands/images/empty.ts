@@ -44,7 +44,7 @@ export function noMatchError(empty: EmptyQuery, slip = slipIn(empty.query)): Img
   return new ImgctlError('empty', message, { facts: slip ?? guessAbout(query, tally) });
 }
 
-/** A word or filter that is hardly meant as it is. */
+/** A word or filter that is probably a mistake. */
 interface Slip {
   readonly finds: RegExp;
   /** Returns what to type instead. @param input the whole word or filter */
@@ -64,7 +64,7 @@ const INVISIBLE: Slip = {
   },
 };
 
-/** Signs of patterns and quotes. An apostrophe is one only at an end of a word. */
+/** Signs of patterns, and quotes. An apostrophe counts only at the start or end of a word. */
 const SIGNS = /\.?[*?%^$"\u201c\u201d]|^['\u2018]|['\u2019]$/g;
 
 const SLIPS_OF_WORDS: readonly Slip[] = [
@@ -124,7 +124,7 @@ const SLIPS_OF_WORDS: readonly Slip[] = [
   {
     // list help, my-images delete web.ova
     finds: /^(?:help|get|show|describe|delete|remove|rm)$/i,
-    advise: () => 'a word matches names; for help, add --help',
+    advise: () => 'words match names; for help, add --help',
   },
   {
     // 'ubuntu 22.04'
@@ -157,7 +157,7 @@ const SLIPS_OF_FILTERS: readonly Slip[] = [
     finds: /^(\w+ ?[=~] ?|\w+,(?:eq|like|in),)(["'].+["'])$/s,
     advise: ([, start = '', value = '']) => {
       const meant = shellQuote(start + value.replaceAll(/["']/g, ''));
-      return `quotes belong to the value; did you mean -f ${meant}?`;
+      return `quotes are part of the value; did you mean -f ${meant}?`;
     },
   },
 ];

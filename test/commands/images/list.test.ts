@@ -307,7 +307,7 @@ describe('images list', () => {
       '-c id name',
       "no images match\nhint: to show this field: -c name; to search for it: -f 'name~name'",
     ],
-    ['help', 'no images match\nhint: a word matches names; for help, add --help'],
+    ['help', 'no images match\nhint: words match names; for help, add --help'],
     [
       "-f 'name~zz || name~yy'",
       "no images match\nhint: every filter must match; use -f for each: -f 'name~zz' -f 'name~yy'",
@@ -319,7 +319,7 @@ describe('images list', () => {
     ['-f name==zz', "no images match\nhint: did you mean -f 'name=zz'?"],
     [
       `-f 'name,in,"a","b"'`,
-      'no images match\nhint: quotes belong to the value; did you mean -f name,in,a,b?',
+      'no images match\nhint: quotes are part of the value; did you mean -f name,in,a,b?',
     ],
     [
       'ubuntu\u200b',
