@@ -58,7 +58,7 @@ export async function holdMutex(
   return { assertHeld, release };
 }
 
-/** Holds none if there is no file, or no mutex can be made. @throws ImgctlError locked */
+/** Does the same, but without a mutex if there is no file or none can be made. */
 export async function holdMutexIfPossible(
   file: string | undefined,
   ...rest: [patience: number, io: Clock, onWait?: () => void]
@@ -88,8 +88,8 @@ export async function withMutex<Result>(
 /** Milliseconds. */
 const ANNOUNCE_INTERVAL = 30_000;
 
-/** Returns the same promise, and says every 30 s that a mutex is waited for. */
-export function announced<Held>(held: Promise<Held>, say: () => void): Promise<Held> {
+/** Waits for a mutex, and calls `say` every 30 s meanwhile. */
+export function announceWait<Held>(held: Promise<Held>, say: () => void): Promise<Held> {
   const timer = setInterval(say, ANNOUNCE_INTERVAL).unref();
   return held.finally(() => clearInterval(timer));
 }

@@ -76,12 +76,12 @@ export async function writeText(
  * Wraps the text at this width; a longer word gets its own line.
  * @param indent begins each line but the first
  * @param used cells of the first line that something else takes
- * @param cellsOf measures a word; without it, `mostCells` does, as string-width takes time to load
+ * @param cellsOf measures a word; without it, `maxCells` does, as string-width takes time to load
  */
 export function wrapWords(
   text: string,
   width: number,
-  { indent = '', used = 0, cellsOf = mostCells } = {},
+  { indent = '', used = 0, cellsOf = maxCells } = {},
 ): string[] {
   const [first = '', ...words] = text.split(' ');
   const lines = [first];
@@ -99,10 +99,10 @@ export function wrapWords(
   return lines;
 }
 
-/** Characters that may take two cells. Those of two code units, such as emoji, take at most two. */
+/** Characters of one code unit and perhaps two cells. Those of two units take at most two cells. */
 const MAY_BE_WIDE = /[\u1100-\ud7ff\ue000-\uffff]/g;
 
-/** Returns the cells that the text has at most. */
-function mostCells(text: string): number {
+/** Returns the maximum of cells that the text may take. */
+function maxCells(text: string): number {
   return ASCII.test(text) ? text.length : text.replace(MAY_BE_WIDE, '  ').length;
 }

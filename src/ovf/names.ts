@@ -40,7 +40,7 @@ export function isSafeName(name: string): boolean {
   return !name.split('/').includes('..');
 }
 
-/** Returns a name that another one only looks the same as, or null. */
+/** Returns a name that looks like this one but differs, or null. */
 export type FindSimilar = (name: string) => string | null;
 
 export function similarTo(names: Iterable<string>): FindSimilar {
@@ -52,8 +52,8 @@ export function similarTo(names: Iterable<string>): FindSimilar {
   };
 }
 
-/** Returns a name, and says so if it cannot be told from the other one. */
-export function unlike(name: string, other: string): string {
+/** Returns the name, with a note if it looks the same as the other one. */
+export function tellApart(name: string, other: string): string {
   const looksTheSame = name !== other && normalized(name) === normalized(other);
   return looksTheSame ? `${name}, in another Unicode form` : name;
 }

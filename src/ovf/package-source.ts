@@ -5,7 +5,7 @@ import { access, readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, posix, relative, sep } from 'node:path';
 import { mayBeXml } from '../xml.ts';
 import type { FindingList } from './findings.ts';
-import { type FindSimilar, similarTo, unlike } from './names.ts';
+import { type FindSimilar, similarTo, tellApart } from './names.ts';
 import { type PackageFile, readRegion, withWindow } from './package-file.ts';
 import { BLOCK, parseTarHeader, readArchive } from './tar.ts';
 
@@ -22,7 +22,7 @@ export interface PackageSource {
   readonly members: readonly PackageFile[];
   /** Returns the file with a safe name, or null if it is missing or unreadable. */
   find(name: string): Promise<PackageFile | null>;
-  /** Returns the name of a file that only looks the same, or null. */
+  /** Returns the name of a file that looks like this one but differs, or null. */
   findSimilar(name: string): Promise<string | null>;
   /** Returns the descriptor's companion with another extension, such as `.mf`. */
   findSibling(extension: string): Promise<PackageFile | null>;
@@ -90,7 +90,7 @@ function folderSource(path: string, size: number, findings: FindingList): Packag
     const similar = file ? null : await findSimilar(own);
     const other = similar === null ? null : await find(similar);
     if (other)
-      findings.add('manifest-name', other.name, `should be named ${unlike(own, other.name)}`);
+      findings.add('manifest-name', other.name, `should be named ${tellApart(own, other.name)}`);
     return file ?? other;
   };
   const finders = { find, findSimilar, findSibling };
@@ -146,16 +146,16 @@ function archiveSource(
       const [other = null] = withExtension(members, extension);
       const own = byName.get(name);
       if (own || !other) return own ?? other;
-      findings.add('manifest-name', other.name, `should be named ${unlike(name, other.name)}`);
+      findings.add('manifest-name', other.name, `should be named ${tellApart(name, other.name)}`);
       return other;
     },
   };
 }
 
-/** Returns what to add to the finding of a missing file, such as `; the package has … as A.vmdk`. */
+/** Returns what to add if a file is missing, such as `; the package has this name as A.vmdk`. */
 export async function similarHint(name: string, { findSimilar }: PackageSource): Promise<string> {
   const similar = await findSimilar(name);
-  return similar === null ? '' : `; the package has this name as ${unlike(similar, name)}`;
+  return similar === null ? '' : `; the package has this name as ${tellApart(similar, name)}`;
 }
 
 function withExtension(members: readonly PackageFile[], extension: string): PackageFile[] {

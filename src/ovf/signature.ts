@@ -3,7 +3,7 @@
 import { constants, verify, X509Certificate } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { Problem } from './findings.ts';
-import { stripDotSlash, unlike } from './names.ts';
+import { stripDotSlash, tellApart } from './names.ts';
 import { type PackageFile, readWhole } from './package-file.ts';
 import type { PackageSource } from './package-source.ts';
 
@@ -53,7 +53,7 @@ export async function verifySignature(
   const problem = certificateProblem(certificate, signed.certificates);
   if (problem !== null) return report(problem);
   if (folder + stripDotSlash(signed.name) !== manifest.name) {
-    const actual = unlike(manifest.name, folder + stripDotSlash(signed.name));
+    const actual = tellApart(manifest.name, folder + stripDotSlash(signed.name));
     const message = `signed as ${signed.name}, the manifest is ${actual}`;
     report({ code: 'manifest-name', message });
   }

@@ -3,7 +3,7 @@
 import type { Client } from '../api/client.ts';
 import { type IssuedToken, LimitReached, type TokenLimit } from '../api/token-request.ts';
 import { ImgctlError } from '../errors.ts';
-import { announced, MutexLostError } from '../files/mutex.ts';
+import { announceWait, MutexLostError } from '../files/mutex.ts';
 import { TransportError } from '../http/errors.ts';
 import type { Clock } from '../io.ts';
 import type { PasswordSource } from '../secrets/passwords.ts';
@@ -31,7 +31,7 @@ export interface RequestsOptions {
   readonly onOther?: (() => void) | undefined;
 }
 
-/** What a run asks for: its password is read once the mutex is held, which makes it a Login. */
+/** What a run asks for. The password is read once the mutex is held: then it is a Login. */
 export interface TokenOrder {
   readonly username: string;
   readonly passwordSource: Pick<PasswordSource, 'read' | 'factsIfRefused'>;
@@ -51,7 +51,7 @@ interface Issued {
   readonly isStored: boolean;
 }
 
-/** A limit that was waited for may come back from its copy, which ends up to so many ms later. */
+/** Milliseconds by which a copy of a limit may end later than the limit that the run waited for. */
 const SAME_LIMIT = 1_000;
 
 /** Milliseconds between two looks at the store while the run waits. */
@@ -107,7 +107,7 @@ export class TokenRequests {
     await this.#inFlight?.catch(() => {});
   }
 
-  /** Returns early with what `find` finds. The clock may be set meanwhile, `elapsed` may not. */
+  /** Returns early with what `find` finds. Uses `elapsed`, as the clock may be set meanwhile. */
   async #waitForEnd<Found>(wait: number, find: Find<Found>): Promise<Found | undefined> {
     const { stores, io, onWait } = this.#options;
     onWait?.(wait);
@@ -120,7 +120,7 @@ export class TokenRequests {
     return undefined;
   }
 
-  /** Takes the mutex of a store for a token request. */
+  /** Holds the mutex of a store for a token request, unless `find` finds something first. */
   async #requestOnce<Found>(
     order: TokenOrder,
     find: Find<Found>,
@@ -128,7 +128,7 @@ export class TokenRequests {
   ): Promise<Outcome<Found>> {
     const { stores, onOther = () => {} } = this.#options;
     const earlier = await store.readRefusal();
-    const acquired = await announced(
+    const acquired = await announceWait(
       store.acquire(() => find(store)),
       onOther,
     );
@@ -235,7 +235,7 @@ export class TokenRequests {
   }
 }
 
-/** Ignores one from before this run waited: the service may have learned the password since. */
+/** Returns the last refusal, unless it is `earlier`: the service may have learned the password. */
 async function newRefusal(store: TokenStore, earlier: Refusal | undefined) {
   const last = await store.readRefusal();
   return last?.id === earlier?.id ? undefined : last;

@@ -6,7 +6,7 @@ import { type HttpResponse, isSuccess } from '../http/message.ts';
 import { escapeXml, textOf } from '../xml.ts';
 import { REFUSALS, textBody } from './requests.ts';
 import { findObject, type S3Request } from './s3-bucket.ts';
-import { isPassing, plainTag, rootOf } from './s3-responses.ts';
+import { hasRetryableCode, plainTag, rootOf } from './s3-responses.ts';
 import { abortUpload, type SentUpload, uploadGone } from './s3-upload.ts';
 import { conflict } from './storage-errors.ts';
 
@@ -76,18 +76,18 @@ function listOfParts({ etags, md5s }: SentUpload): string {
 }
 
 /**
- * Sends a completion that overwrites nothing: if the storage refuses the condition, without it, as
- * long as there is no object.
+ * Sends a completion that overwrites nothing. If the storage refuses the condition and there is no
+ * object, sends it again without the condition.
  */
 async function sendIfNew({ s3, name }: SentUpload, request: S3Request): Promise<HttpResponse> {
   if (s3.found.lacksConditions) return s3.send(request);
   const headers = { ...request.headers, 'if-none-match': '*' };
   const first = await s3.send({ ...request, headers });
-  const isRefused = [400, 501].includes(first.status) && !isPassing(first);
+  const isRefused = [400, 501].includes(first.status) && !hasRetryableCode(first);
   if (!isRefused) return first;
   if (await findObject(s3, name)) throw conflict(name, s3.address);
   const second = await s3.send(request);
-  // The condition was not why.
+  // The condition was not the reason.
   if (second.status === first.status) return first;
   if (tryOr(() => rootOf(second), undefined)) {
     s3.found.lacksConditions = true;

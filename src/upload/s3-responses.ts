@@ -40,7 +40,7 @@ export function plainTag(etag = ''): string {
   return DIGEST.test(digest) ? digest : tag;
 }
 
-/** True if the storage has encrypted with keys of its own: then ETags are no digests of the bytes. */
+/** True if a key of KMS or of the customer encrypts: then ETags are not digests of the bytes. */
 export function isEncrypted({ headers }: HttpResponse): boolean {
   const kind = headers['x-amz-server-side-encryption'] ?? '';
   return kind.includes('kms') || 'x-amz-server-side-encryption-customer-algorithm' in headers;
@@ -51,11 +51,11 @@ export function s3Code(response: HttpResponse): string {
   return root?.name === 'Error' ? (textOf(root, 'Code') ?? '') : '';
 }
 
-/** Codes of errors that come with 400, and say nothing against the request. */
-const PASSING = /^(RequestTimeout|IncompleteBody)$/;
+/** Codes of errors that come with 400 although a retry may succeed. */
+const RETRYABLE_CODE = /^(RequestTimeout|IncompleteBody)$/;
 
-export function isPassing(response: HttpResponse): boolean {
-  return PASSING.test(s3Code(response));
+export function hasRetryableCode(response: HttpResponse): boolean {
+  return RETRYABLE_CODE.test(s3Code(response));
 }
 
 /** The status to report an error of S3 as, by its code. */
@@ -64,7 +64,7 @@ const MEANINGS: readonly (readonly [RegExp, number])[] = [
   [/^(ExpiredToken|InvalidToken)$/, 403],
   [/^EntityTooLarge$/, 413],
   [/^NotImplemented$/, 400],
-  [PASSING, 500],
+  [RETRYABLE_CODE, 500],
   [/Quota|StorageFull|InsufficientStorage/i, 507],
 ];
 

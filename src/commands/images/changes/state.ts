@@ -7,7 +7,7 @@ import { findPaths } from '../../../config/paths.ts';
 import type { Context } from '../../../context.ts';
 import { ImgctlError, isMissing, tryOr } from '../../../errors.ts';
 import { replaceFile } from '../../../files/atomic-file.ts';
-import { announced, holdMutex, NO_MUTEX } from '../../../files/mutex.ts';
+import { announceWait, holdMutex, NO_MUTEX } from '../../../files/mutex.ts';
 import { keyedFile } from '../../../files/paths.ts';
 import { cannotWrite, readTextFile } from '../../../files/user-file.ts';
 import { stringify } from '../../../json.ts';
@@ -40,7 +40,7 @@ interface StateOptions {
   readonly peek?: boolean;
 }
 
-/** Others may read a large catalogue one after the other. */
+/** Milliseconds: several runs may each read a large catalogue first. */
 const MUTEX_PATIENCE = 600_000;
 
 const START_AGAIN = 'move it elsewhere to start again';
@@ -69,7 +69,7 @@ export async function openState(
   // With --peek nothing is stored, so nobody has to wait.
   const { assertHeld, release } = options.peek
     ? NO_MUTEX
-    : await announced(holdMutex(target, MUTEX_PATIENCE, io), () =>
+    : await announceWait(holdMutex(target, MUTEX_PATIENCE, io), () =>
         context.console.stalled('waiting for another run with this cursor'),
       ).catch(fail);
   return {

@@ -7,7 +7,7 @@ import { type Suggest, suggestWords } from '../../../cli/suggestions.ts';
 import type { Context } from '../../../context.ts';
 import { ImgctlError } from '../../../errors.ts';
 import { hint, type Invocation, imgctl } from '../../../facts.ts';
-import { announced, holdMutex } from '../../../files/mutex.ts';
+import { announceWait, holdMutex } from '../../../files/mutex.ts';
 import { expandHome } from '../../../files/paths.ts';
 import { changeUserFile, readTextFile } from '../../../files/user-file.ts';
 import type { Output } from '../../../output/output.ts';
@@ -36,13 +36,13 @@ export const suggestLocks: Suggest = async ({ context, values }) => {
   return suggestWords([...(await readLocks(context, { file })).keys()]);
 };
 
-/** Of commands that also read the catalogue: with the snapshot that is read instead of the service. */
+/** Of commands that also read the catalogue, or a snapshot instead. */
 export type LockFileOptions = Parsed<readonly [typeof LOCK_FILE_OPTION]> &
   Pick<CatalogueOptions, 'from' | 'maxAge'>;
 
 const NO_LOCKS: Locks = new Map();
 
-/** Others may read a large catalogue one after the other. */
+/** Milliseconds: several runs may each read a large catalogue first. */
 const MUTEX_PATIENCE = 600_000;
 
 interface Access {
@@ -69,7 +69,7 @@ export async function changeLocks(
   const file = path.resolve(io.cwd, options.file);
   const label = labelOf(options);
   const hold = (target: string) =>
-    announced(holdMutex(target, MUTEX_PATIENCE, io), () =>
+    announceWait(holdMutex(target, MUTEX_PATIENCE, io), () =>
       console.stalled('waiting for another imgctl that changes the lock file'),
     );
   let changed = { before: NO_LOCKS, after: NO_LOCKS };
@@ -137,7 +137,7 @@ export function selectLocks(
   return new Map(names.map((name) => [name, requireLock(options, locks, name)]));
 }
 
-/** Says so beside a table if there are no locks to show. */
+/** Notes on stderr that there are no locks, unless the output is for scripts. */
 export function noteIfNone({ console }: Context, { hasNotes }: Output, locks: Locks): void {
   if (locks.size === 0 && hasNotes) console.note('no images are locked');
 }

@@ -4,13 +4,13 @@ import { hasCode } from '../../../errors.ts';
 import type { PlannedFile, PlannedPackage, Transfer } from '../../../upload/plan.ts';
 
 /**
- * Returns the incomplete packages that a sync would read by half, and the names of their files that
- * others see or may see. The first row that applies counts:
+ * Returns the incomplete packages that a sync would read in a broken state, and the names of their
+ * files that others see or may see. The first row that applies counts:
  *
- *     descriptor    | disks                     | read by half
+ *     descriptor    | disks                     | broken
  *     --------------+---------------------------+------------------------------------------
- *     another push has replaced an OVA          | no: it is of one of the two
- *     the same, of one of several files         | yes: they may be of two pushes
+ *     another push has replaced the OVA         | no: it is whole, of one push or the other
+ *     another push has replaced a file of OVF   | yes: the files may be of two pushes
  *     visible       | any                       | yes: a disk may be missing, or damaged
  *     stored before | one that is replaced      | yes: the old descriptor with a new disk
  *     stored before | only new ones are visible | no: the old descriptor does not name them
@@ -27,12 +27,12 @@ export function brokenPackages(
   const broken = new Map<string, readonly string[]>();
   for (const [{ name, files }, error] of incomplete) {
     const seen = files.filter((file) => visible.has(file.name));
-    // It is of this push or of another one, as a whole.
+    // An OVA is whole, of this push or of the other one.
     if (files.length === 1 && hasCode(error, 'conflict')) continue;
     const isOfTwoPushes = onConflict === 'replace' && hasCode(error, 'conflict') && seen.length > 0;
     // The descriptor has the name of the package.
     const descriptor = files.find((file) => file.name === name);
-    if (!isOfTwoPushes && !isReadByHalf(descriptor, seen)) continue;
+    if (!isOfTwoPushes && !mayNameWrongDisk(descriptor, seen)) continue;
     const names = seen.map((file) => {
       return visible.get(file.name)?.isCertain ? file.name : `${file.name} (perhaps)`;
     });
@@ -42,7 +42,7 @@ export function brokenPackages(
 }
 
 /** @param seen the files of the package that others see or may see */
-function isReadByHalf(descriptor: PlannedFile | undefined, seen: readonly PlannedFile[]) {
+function mayNameWrongDisk(descriptor: PlannedFile | undefined, seen: readonly PlannedFile[]) {
   if (descriptor && seen.includes(descriptor)) return true;
   const mayBeStored = descriptor?.before.state !== 'absent';
   // An earlier package that shares the disk may have replaced it.
