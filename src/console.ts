@@ -107,14 +107,14 @@ export class Console {
     );
   };
 
-  /** Something failed, but the command continues. In JSON a warning: an error there ends the run. */
+  /** Something failed, but the command continues. In JSON a warning, as an error ends the run. */
   #failure({ code, message, details, hint }: Notice, mark?: string): void {
     this.#notice('warning', { code, message, details, hint }, ({ bad }) =>
       mark ? bad(mark) : `imgctl: ${bad('error:')}`,
     );
   }
 
-  /** On a terminal the first hint is left to the end; elsewhere a hint is not said twice in a row. */
+  /** On a terminal the first hint is left to the end; elsewhere none is said twice in a row. */
   #partFailure({ hint: facts, details, ...failure }: Notice): void {
     const hint = facts && this.#style.hintOf(facts);
     if (this.marksParts) this.#partHint ??= hint;

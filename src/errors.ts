@@ -144,7 +144,7 @@ export function attempt<Value>(read: () => Value): Attempt<Value> {
 }
 
 /**
- * Returns the value, or `otherwise` if the function throws what is reported elsewhere or not at all.
+ * Returns the value, or `otherwise` if the function throws what need not be reported here.
  * @throws what is a defect
  */
 export function tryOr<Value>(read: () => Value, otherwise: Value): Value {

@@ -1,4 +1,4 @@
-// The name of the time zone that TZ means: if TZ is no name, Node takes another zone without a word.
+// The name of the time zone that TZ means: if TZ is not a name, Node silently takes another zone.
 
 import fs from 'node:fs';
 import path from 'node:path';

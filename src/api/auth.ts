@@ -42,7 +42,7 @@ export interface TokenSource {
   renew(token: string, wasAccepted: boolean): Promise<string | undefined>;
   /** True if the token is so new, in any process, that a node of the service may not know it. */
   isNew(token: string): boolean;
-  /** Of the error if a token was rejected for good. */
+  /** Facts of the error if no token replaces a rejected one. */
   readonly factsIfRejected: Facts;
 }
 

@@ -36,7 +36,7 @@ export interface TokenLimit {
   readonly resetsAt: number | undefined;
 }
 
-/** No token request is left until a known time. */
+/** Thrown if no token request is left until a known time. */
 export class LimitReached extends ImgctlError {
   /** Milliseconds until then. */
   readonly wait: number;
@@ -80,7 +80,7 @@ export async function requestToken(
   const isClientError = response.status >= 400 && response.status < 500;
   const oneTime = isClientError ? oneTimePasswordError(response) : undefined;
   if (oneTime) throw oneTime;
-  // Nothing that a command looks for is missing, such as an image or a sync request.
+  // The code not-found would mean that an image or a sync request is missing.
   if (response.status === 404 || response.status === 410) {
     throw statusError(withoutToken(response)).with({ code: 'failed' });
   }
@@ -95,7 +95,7 @@ export async function requestToken(
 }
 
 function limitError(response: HttpResponse, { resetsAt }: TokenLimit): ImgctlError {
-  // Without a time to retry after: only --wait-for-token waits for the end of this limit.
+  // With retryAfter, a command would wait for the end of this limit even without --wait-for-token.
   const error = rateLimitedError(response).with({ retryAfter: undefined });
   return resetsAt === undefined ? error : new LimitReached(error, resetsAt - response.receivedAt);
 }

@@ -1,17 +1,17 @@
-// Reads a command line: what it asks for, or what is wrong with it. Start here; the way goes on so:
+// Reads a command line: what it asks for, or what is wrong with it. Start here. The calls:
 //
 //   readCommandLine
 //     readTyped (typed.ts)                   what each word is: it decides help, version and errors
 //     CommandTree.parse (commander-tree.ts)  what commander reads: it decides values and what runs
-//     findMisreading (typed-checks.ts)       a word that commander would read otherwise than meant
+//     findMisreading (typed-checks.ts)       a word that commander would misread
 //     outcomeOf                              which of the three counts
 //   CommandLine.act                          runs the command; or, of a line that runs none:
 //     showPage (help-page.ts, topics.ts)     prints a page of help
 //     usageError (usage-error.ts)            says what is wrong, and with guesses.ts what was meant
 //
-// The line is read twice. Commander parses values, conflicts and implied options, and lays out help,
-// but does not tell what each word was. typed.ts does, and changes nothing: it only judges. outcomeOf
-// decides between both.
+// The line is read twice. Commander parses values, conflicts and implied options, and lays out
+// help, but does not say what each word was. typed.ts does, and changes nothing. outcomeOf decides
+// which of the two counts.
 //
 // Commands are declared by command() of declare.ts, in the types of command-types.ts. They return a
 // Result, which showResult (result.ts) prints. hints.ts makes a hint of the facts of an error, with
@@ -41,7 +41,7 @@ type LineOutcome =
   | { readonly kind: 'version' | 'help' }
   | { readonly kind: 'misuse'; readonly stop: CommanderError | undefined };
 
-/** Parses a command line. Of the disk it reads only whether an odd word is the name of a file. */
+/** Parses a command line. It looks at the disk only to see if an odd word is the name of a file. */
 export function readCommandLine(
   argv: readonly string[],
   commands: readonly CommandDeclaration[],
@@ -128,7 +128,7 @@ async function answer(
  *
  *     images list -h, help images list  images list
  *     images -h, images help            images; also help images help
- *     images lst -h                     images lst: help has an error for what is no command
+ *     images lst -h                     images lst: help fails, as that is no command
  *     images --bogus lst -h             images: lst may be a secret, the value of --bogus
  *     help, -h                          none: the page of imgctl
  *     help -h, help help                help

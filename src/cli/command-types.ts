@@ -43,7 +43,7 @@ export interface OptionDeclaration {
   readonly suggest?: Suggest;
   /** The value if the option is not given, as typed; help adds it in brackets. */
   readonly default?: string | undefined;
-  /** The variable that decides if the option is not given: the default is then only shown. */
+  /** The variable to read if the option is not given. `default` is then only shown in help. */
   readonly env?: string | undefined;
   readonly setting?: SettingKey;
   readonly repeatable?: boolean;

@@ -42,9 +42,9 @@ export interface Result extends End {
 /**
  * Prints the result, does what follows, and throws its error.
  *
- * A closed pipe, or no value for --get, counts less than that error: what follows is still done, and
- * the error thrown. Without one, that failure is thrown. Any other failure, such as a full disk, is
- * thrown at once, with `done` as its hint.
+ * If the pipe was closed, or there was no value for --get, the result's error counts more: what
+ * follows is still done, and `error` thrown. Without an `error`, that failure is thrown at once. So
+ * is every other failure, such as a full disk, with `done` as its hint.
  *
  * @returns the exit code. @throws its error, BrokenPipeError, ImgctlError
  */

@@ -1,4 +1,4 @@
-// Words that commander would read otherwise than they were meant: `–n`, `“web”`, `-9`, `--json id`.
+// Refuses words that commander would misread: `–n`, `“web”`, `-9`, `--json id`.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -14,7 +14,7 @@ import {
 } from './command-types.ts';
 import type { TypedLine, TypedWord } from './typed.ts';
 
-/** Returns the error of the first such word. */
+/** Returns the error of the first word that commander would misread. */
 export function findMisreading(line: TypedLine, cwd: string): ImgctlError | undefined {
   for (const [index, word] of line.words.entries()) {
     const error =
@@ -32,8 +32,8 @@ function mayBeArgument({ kind }: TypedWord): boolean {
 }
 
 /**
- * `images list –n 5`, `images list -f “web”`: programs for texts replace hyphens and quotes. An
- * argument may be the name of a file.
+ * `images list –n 5`, `images list -f “web”`: word processors replace hyphens and quotes. An
+ * argument that is the name of a file is accepted.
  */
 function typesetError(
   word: TypedWord,
@@ -89,8 +89,8 @@ function codeOf(character: string): string {
 }
 
 /**
- * In other tools a dash leaves out what contains the word. Only a version is shown whole, as others
- * may be a secret:
+ * In other tools, a dash before a word leaves out what contains it. Only a version is shown whole:
+ * any other word may be a secret.
  *
  *     images list ubuntu -9   got -9
  *     images list -9abc       got -9…
@@ -110,8 +110,8 @@ function dashError(word: TypedWord, { command, unknown }: TypedLine): ImgctlErro
 }
 
 /**
- * `images list --json id,name`: gh takes fields behind --json; here they would be arguments. Also a
- * single one, as nobody can tell whether `--json public` is a word.
+ * `images list --json id,name`: gh takes fields after --json; here they would be arguments. A
+ * single one is refused too: `public` may be a field or a word to search for.
  */
 function fieldsError(
   { kind, text }: TypedWord,
@@ -119,7 +119,7 @@ function fieldsError(
   { fields, options = [], subcommands }: CommandDeclaration,
 ): ImgctlError | undefined {
   if (kind !== 'argument' || before?.text !== '--json') return undefined;
-  // A group is typed before its command, which may be one for images.
+  // Without a command, as in `images --json id`, the fields may be those of images.
   const names: readonly string[] = fields?.map(({ name }) => name) ?? (subcommands ? FIELDS : []);
   if (!text.split(',').some((each) => names.includes(each.toLowerCase()))) return undefined;
   const facts = findOption(options, '-c')

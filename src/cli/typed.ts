@@ -26,12 +26,12 @@ export interface TypedWord {
  */
 type WhyUnknown = 'unknown' | 'one-dash' | 'one-word' | 'needless-value';
 
-/** The first option that its command does not have, or not as it was typed. */
+/** The first option that its command does not have, or does not take in the typed form. */
 export interface UnknownOption {
   readonly why: WhyUnknown;
-  /** Without what may be a secret: `-p` of `-phunter2`, `--limit` of `--limit=5`. */
+  /** The option without what may be a secret: `-p` of `-phunter2`, `--limit` of `--limit=5`. */
   readonly flag: string;
-  /** What was known of the line before it. */
+  /** The command and what else was read before it. */
   readonly command: CommandDeclaration;
   readonly path: readonly string[];
   readonly options: readonly OptionDeclaration[];

@@ -94,7 +94,7 @@ function usageHint(path: readonly string[], command: CommandDeclaration): Facts 
  *
  *     upload web.ova       use: imgctl push FILE
  *     config time          use: imgctl config get time
- *     config time=iso      use: imgctl config set time VALUE, as for time iso
+ *     config time=iso      use: imgctl config set time VALUE; also for config time iso
  *     ls ubuntu            use: imgctl images list [text...]
  *     imags ls             did you mean imgctl images list?
  */
@@ -148,7 +148,7 @@ function unknownOption(unknown: UnknownOption, words: readonly TypedWord[]): Img
   }
 }
 
-/** `images -n 5 list`: of the command behind it; `images -n 5`: of the first that has the option. */
+/** `images -n 5 list`: names the command after it; `images -n 5`: the first that has the option. */
 function misplacedHint(
   { command, path, flag }: UnknownOption,
   behind: readonly TypedWord[],
@@ -172,7 +172,7 @@ function dashedWordHint({ command }: UnknownOption, text: string) {
   return "to leave out names that contain a word: -f 'name!~WORD'";
 }
 
-/** Returns the subcommands that words name: of `-n 5 list` behind `images` that is list. */
+/** Returns the subcommands that words name: for `-n 5 list` after `images`, that is list. */
 function followNames(command: CommandDeclaration, words: readonly TypedWord[]) {
   const named: CommandDeclaration[] = [];
   for (const { text } of words) {

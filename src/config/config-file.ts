@@ -57,7 +57,7 @@ type Trust = Pick<Io, 'env' | 'system'>;
 
 /**
  * Settings name commands to run, so those that another user can change are not used: sudo may keep
- * HOME. Groups are trusted: many systems give each user one, which may write what the user creates.
+ * HOME. A group is trusted: many systems give each user a group, which may change the user's files.
  * Whoever sets IMGCTL_CONFIG_DIR trusts that folder, such as a volume of a container. Windows has
  * neither owners nor modes.
  * @throws ImgctlError config
@@ -104,7 +104,7 @@ function checkConfig({ profile, profiles = {}, ...rest }: JsonObject): ConfigFil
   return { profile, profiles: new Map(Object.entries(checked)), rest };
 }
 
-/** Returns the setting of that name but for case, -, _ and dot; no later version has another. */
+/** Returns the setting of this name but for case, -, _ and dots: no later version adds such one. */
 function meantSetting(name: string): SettingKey | undefined {
   const fold = (text: string) => text.toLowerCase().replaceAll(/[-_.]/g, '');
   return SETTING_KEYS.find((key) => fold(key) === fold(name));

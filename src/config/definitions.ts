@@ -22,7 +22,7 @@ export interface SettingDefinition {
   readonly summary: string;
   readonly fallback?: string;
   readonly value: Value;
-  /** True if it means nothing to another service, as the account does, or would be unsafe there. */
+  /** True if no other service may get it: it means nothing there, or would be unsafe. */
   readonly isOfService?: boolean;
 }
 
@@ -216,7 +216,7 @@ export function variableOf(key: SettingKey): string {
   return `IMGCTL_${key.replaceAll(/[-.]/g, '_').toUpperCase()}`;
 }
 
-/** True for the account, the upload storage, and how the token is sent. */
+/** True for settings of the account, of the upload storage and of how the token is sent. */
 export function isOfService(key: SettingKey): boolean {
   const { isOfService = false }: SettingDefinition = SETTINGS[key];
   return isOfService;

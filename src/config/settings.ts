@@ -83,8 +83,8 @@ export class Settings {
   /** What options and prompts give. */
   readonly given: GivenSettings;
   /**
-   * The base URL of the profile, if an option or a variable replaces it by that of another service.
-   * Then what the profile has of its service is not used: see `isOfService`.
+   * The base URL of the profile, if an option or a variable replaces it with that of another
+   * service. Then the profile's settings that are only for its service are not used: `isOfService`.
    */
   readonly replacedUrl: string | undefined;
   /** The profile of the service of this run; if it has none, a name for a new one. */

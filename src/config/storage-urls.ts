@@ -92,7 +92,7 @@ function invalidUploadUrl(text: string): ImgctlError {
   return invalid('upload URL', maskUrl(text), advice);
 }
 
-/** URLs as other programs write them, and what they are here. None has a user name or password. */
+/** URLs as other programs write them, and as imgctl does. None has a user name or password. */
 const MEANT_URLS: readonly (readonly [RegExp, string])[] = [
   // s3://bucket/x
   [/^s3a?:\/\/([\w.-]+(?:\/[\w./-]*)?)$/i, 's3+https://s3.amazonaws.com/$1'],

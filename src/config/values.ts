@@ -51,7 +51,7 @@ export function controlCharacter(text: string): string | undefined {
 }
 
 /**
- * Returns the text without one line end behind it.
+ * Returns the text without one line end at its end.
  * @throws ImgctlError usage: a control character
  */
 export function plainText(text: string, name: string): string {
@@ -146,7 +146,7 @@ export function checkName(name: string, noun: string, { dots = false } = {}): st
   throw new ImgctlError('usage', `invalid ${noun} name: ${shorten(name)}`, { facts });
 }
 
-/** Returns which PEM certificate is invalid: Node silently ignores it and what follows. */
+/** Returns the flaw of PEM certificates: Node silently ignores an invalid one and what follows. */
 export function certificateFlaw(text: string): string | undefined {
   const { X509Certificate } = builtin('node:crypto');
   const isInvalid = (block: string) => tryOr(() => !new X509Certificate(block), true);

@@ -165,7 +165,7 @@ function contentOf(file: string): string | undefined {
 
 /**
  * Replaces a file by the text that `change` returns, if there is one; one process at a time.
- * @param hold holds the mutex of the file behind all links
+ * @param hold takes the mutex of a file; `target` is where all links lead
  * @param change reads the file. It is called again if another program has replaced the file, or
  * taken over the mutex
  * @throws ImgctlError failed, locked, and whatever `change` throws

@@ -12,7 +12,7 @@ export interface HttpRequest {
   readonly body?: RequestBody | undefined;
   /** True if repeating it does no harm, for methods that are not safe (RFC 9110, section 9.2.2). */
   readonly idempotent?: boolean | undefined;
-  /** The statuses of a refusal without any effect, if the request is not idempotent; default 429. */
+  /** The statuses of a refusal without effect, if the request is not idempotent; default 429. */
   readonly refusals?: readonly number[] | undefined;
   /** True if a limit of its own counts it, so that its 429 slows no other request down. */
   readonly hasOwnLimit?: boolean | undefined;

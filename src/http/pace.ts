@@ -10,7 +10,7 @@ export const MAX_WAIT = 60_000;
 /** Milliseconds, up to half longer, so that machines that start together spread out. */
 const FIRST_GAP = 250;
 
-/** Without a maximum, one broken request among good ones would make it longer for ever. */
+/** Without a maximum, one request that is always refused would lengthen the gap for ever. */
 const MAX_GAP = 10_000;
 
 /** Successes in turn after which the gap is halved. */
@@ -59,7 +59,7 @@ export class Pace {
   #nextAt = 0;
   /** When the first refusal came after the last success. */
   #refusedSince: number | undefined;
-  /** Ends with the last of the requests that have a turn, and never fails. */
+  /** Resolves when the last request that has a turn has ended; never rejects. */
   #lastTurn: Promise<unknown> = Promise.resolve();
 
   constructor(options: PaceOptions) {
@@ -94,14 +94,14 @@ export class Pace {
     return isInTurn ? this.#inTurn(signal, sendAndLearn) : sendAndLearn();
   }
 
-  /** Waits for the requests before it, and for the gap. */
+  /** Runs the action after the requests before it, and after the gap. */
   #inTurn<Result>(signal: AbortSignal, action: () => Promise<Result>): Promise<Result> {
     const before = this.#lastTurn;
     const turn = untilAborted(before, signal)
       .then(() => this.#waitForGap(signal))
       .then(action);
-    // An aborted request ends before those that it waited for. Without a value, as each would hold
-    // the responses of all before it.
+    // Also waits for `before`: an aborted request ends before those that it waited for. It has no
+    // value, as each would hold the responses of all before it.
     this.#lastTurn = Promise.allSettled([before, turn]).then(() => undefined);
     return turn;
   }

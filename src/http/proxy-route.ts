@@ -115,7 +115,7 @@ function proxyPair({ username, password }: URL): string {
   return basicPair(decodeCredential(username), decodeCredential(password));
 }
 
-/** Returns the forms of the proxy's password that must never be shown, or of a key instead of both. */
+/** Returns the forms of the proxy's password, or of a key in its place, that are never shown. */
 export function proxySecrets({ url }: HttpProxy): string[] {
   const secret = url.password || url.username;
   return secret === '' ? [] : [secret, decodeCredential(secret), proxyPair(url)];

@@ -33,7 +33,7 @@ export function redirectError(response: HttpResponse): ImgctlError {
 }
 
 /**
- * True if the target may be the same resource elsewhere: /svc/v2 for /v2, and / for / alone. Another
+ * True if the target may be the same resource elsewhere: /svc/v2 for /v2, and only / for /. Another
  * path is that of a login page, or of a portal.
  */
 function isSamePath(url: URL, target: URL | undefined): boolean {

@@ -59,14 +59,14 @@ export function createClient(options: ClientOptions) {
   // systemClock changes the listener limit of its signal, so it gets one that is not the caller's.
   const clock = systemClock(AbortSignal.any([closing.signal, ...(signal ? [signal] : [])]));
   const redaction = new Redaction();
-  // What they throw must not hide the outcome of a request.
+  // An error of a callback must not hide the outcome of a request.
   const warn = onWarning && ignoringErrors(onWarning, () => {});
   const trace = onTrace && warningOnce(onTrace, warn);
   const client = openClient({ ...options, onTrace: trace }, baseUrl, clock, redaction);
-  /** A service or a proxy may repeat a secret in its message. */
+  /** Masks secrets, which a service or a proxy may repeat in its message. */
   const masked = (error: unknown) =>
     error instanceof ImgctlError ? error.with({ message: redaction.apply(error.message) }) : error;
-  /** Sends the requests of one call, which is a run of its own. */
+  /** Makes one call of the library: each is a run of its own. */
   const run = async <Result>(call: (service: Client) => Promise<Result>): Promise<Result> => {
     try {
       return await call(client.startRun());
@@ -74,7 +74,7 @@ export function createClient(options: ClientOptions) {
       throw masked(error);
     }
   };
-  /** Returns the query, what observes it, and a function that prints the warnings of that. */
+  /** Returns the query, the tally of its images, and a function that warns of unknown zones. */
   const observed = (query: ImageQuery) => {
     checkOptions(query, 'query', QUERY);
     const { text, filter, sort } = query;
@@ -130,7 +130,7 @@ export function createClient(options: ClientOptions) {
       const method = request.method.toUpperCase();
       return run((service) => service.send({ ...request, method }));
     },
-    /** Ends all calls: first those whose requests were sent, with what is known of their outcome. */
+    /** Ends all calls. One whose request was sent says what is known of its outcome. */
     async close(): Promise<void> {
       await client.close();
       closing.abort(new ImgctlError('unreachable', 'the client is closed'));
@@ -138,7 +138,7 @@ export function createClient(options: ClientOptions) {
   };
 }
 
-/** Returns the callback, whose first error is a warning. */
+/** Returns the callback. Its first error becomes a warning; others are ignored. */
 function warningOnce(onTrace: (text: string) => unknown, warn?: (message: string) => void) {
   let hasFailed = false;
   return ignoringErrors(onTrace, (error) => {
@@ -172,7 +172,7 @@ function openClient(
   const proxy = options.proxy ? parseProxy(options.proxy, 'the option proxy') : undefined;
   if (proxy) for (const secret of proxySecrets(proxy)) redaction.add(secret);
   let limit: RememberedLimit | undefined;
-  /** Tokens holds the newest token itself. */
+  /** Stores no token: `Tokens` itself holds the newest. */
   const store: TokenStore = {
     read: () => undefined,
     readLimit: () => (limit && isInForce(limit, clock.now()) ? limit : undefined),

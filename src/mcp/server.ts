@@ -1,8 +1,8 @@
 // A Model Context Protocol server on stdin and stdout, whose tools call commands of imgctl.
 //
 //   input ── requestsOf ──> transport ──> answer ── callTool ──> options.call: a command
-//                 │                          └── answerText: its rows and messages that fit, as JSON
-//                 └── refusalOf: what is no message of JSON-RPC
+//                 │                          └── answerText: the rows and messages that fit
+//                 └── refusalOf: what is not a message of JSON-RPC
 
 import { PassThrough, type Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -84,10 +84,10 @@ export async function serve(options: ServerOptions): Promise<void> {
   });
 }
 
-/** Yields the messages of JSON-RPC, one per line; the transport would drop others without a word. */
+/** Yields the messages of JSON-RPC, one per line; the transport would silently drop others. */
 async function* requestsOf(source: AsyncIterable<Buffer>, write: ServerOptions['write']) {
   for await (const line of linesOf(source)) {
-    // Also without a byte order mark, with which .NET and PowerShell begin what they write.
+    // Also removes the byte order mark that .NET and PowerShell write first.
     const message = line.trim();
     if (message === '') continue;
     const refusal = refusalOf(message);

@@ -20,7 +20,7 @@ interface Traits {
   readonly needs?: string;
   /** -q prints the first id alone. */
   readonly isId?: boolean;
-  /** True if a part of it identifies it; default: not for an id. Times and states are never cut. */
+  /** False if a table must not cut it; default: an id is not cut. Times and states never are. */
   readonly isCuttable?: boolean;
   /** --time formats it. */
   readonly isTime?: boolean;

@@ -117,8 +117,8 @@ function indented(value: unknown, margin: string): string {
 }
 
 // Spreadsheets run these as formulas; the last four are full-width forms of the first four.
-// They drop a byte order mark at the beginning of a file, where --no-header puts a name. What stands
-// behind a `;` is not guarded against spreadsheets that split cells there.
+// They drop a byte order mark at the beginning of a file, where --no-header puts a name. Text after
+// a `;` is not guarded against spreadsheets that split cells there.
 const FORMULA = /^\ufeff*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
 
 /** RFC 4180; parsers skip empty lines, so a row with one empty cell becomes `""`. */

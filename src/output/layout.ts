@@ -24,11 +24,11 @@ export interface TableColumn extends Column {
   readonly title: string;
   /** Of each row. */
   readonly texts: readonly string[];
-  /** Of each row: its text is `-` because it has no value. */
+  /** Of each row: true if there is no value, for which the text is `-`. */
   readonly isMissing: readonly boolean[];
   /** Cells of the widest text and the title, or what the terminal has for them. */
   readonly width: number;
-  /** Cells that it has at least: all, unless it may be cut. */
+  /** Minimum cells: `width`, unless it may be cut. */
   readonly minWidth: number;
   /** Wider texts are wrapped between words, not cut. */
   readonly wraps: boolean;

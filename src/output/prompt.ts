@@ -64,7 +64,7 @@ async function askOnce(
   }
 }
 
-/** @throws ImgctlError hangup: the terminal is gone, and SIGHUP on its way */
+/** @throws ImgctlError hangup: the terminal is gone, and SIGHUP will follow */
 async function onTerminal(action: () => unknown): Promise<void> {
   try {
     await action();
@@ -74,8 +74,8 @@ async function onTerminal(action: () => unknown): Promise<void> {
 }
 
 /**
- * Reads a line; undefined at the end of the input. What is typed after the line is left for the next
- * prompt.
+ * Reads a line; undefined at the end of the input. What is typed after the line is left for the
+ * next prompt.
  */
 function readLine({ stdin: { stream }, signal }: Io): Promise<string | undefined> {
   const editor = new LineEditor();

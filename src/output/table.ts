@@ -23,11 +23,11 @@ interface Look {
 }
 
 /**
- * Writes rows, in a pipe uncut, or with `groupBy` those of each value of that column below it. What
- * writes the lines:
+ * Writes rows, uncut in a pipe. With `groupBy`, writes each value of that column, and below it its
+ * rows. What makes the lines:
  *
- *     a terminal has no room               recordLines
- *     a pipe, a column below the rows or   alignedLines, which pads and wraps nothing
+ *     the terminal has no room             recordLines
+ *     a pipe, a column below the rows or   alignedLines, which pads but never wraps
  *     one wider than MAX_ALIGNED
  *     a terminal otherwise                 drawnLines, by cli-table3
  *
@@ -61,13 +61,13 @@ export async function writeTable(
 }
 
 interface Group {
-  /** The value that its rows share, in a line. */
+  /** A line with the value that its rows share. */
   readonly heading: string;
   /** The indexes of its rows. */
   readonly at: number[];
 }
 
-/** Divides the rows. All are measured before, so that the columns of all groups are aligned. */
+/** Divides rows that were measured together, so that the columns of all groups are aligned. */
 function groupsOf(rows: readonly Row[], groupBy: string | undefined): Iterable<Group> {
   if (groupBy === undefined) return [{ heading: '', at: [...rows.keys()] }];
   const groups = new Map<unknown, Group>();
@@ -80,7 +80,7 @@ function groupsOf(rows: readonly Row[], groupBy: string | undefined): Iterable<G
   return groups.values();
 }
 
-/** Returns the column of the rows with these indexes. */
+/** Returns the column with only the rows at these indexes. */
 function onlyRows(column: TableColumn, at: readonly number[]): TableColumn {
   const { texts, isMissing } = column;
   const text = (index: number) => texts[index] ?? '';

@@ -37,7 +37,7 @@ export function cutMiddle(
   return [...first, ellipsis, ...end].join('').toWellFormed();
 }
 
-/** Made once, and only if a text needs it: that takes time. */
+/** Made once, and only for a text that needs it, as making it takes time. */
 let segmenter: Intl.Segmenter | undefined;
 
 function charactersOf(text: string): string[] {

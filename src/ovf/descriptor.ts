@@ -164,7 +164,7 @@ function readEnvelope(root: XmlElement, report: Report): Envelope | null {
   };
 }
 
-/** Reports sections without Info, and properties without a key or with one that is taken. */
+/** Reports sections without Info, and properties without a key or with a repeated one. */
 function checkSections(parent: XmlElement, report: Report): void {
   /** The keys of the properties by class and instance of their section. */
   const keysOf = new Map<string, Set<string>>();

@@ -13,7 +13,7 @@ import { SECTOR } from './vmdk-header.ts';
 
 /**
  * Opens the files of disks and those that may be packed. Reports what is wrong with disks.
- * @returns them by the file, or its first chunk
+ * @returns each opened disk by its file or first chunk
  */
 export async function openDisks(
   disks: readonly Disk[],

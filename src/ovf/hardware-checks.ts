@@ -21,8 +21,8 @@ interface Device {
 }
 
 /**
- * Reports drives whose Parent is empty, unknown or no controller, and those whose place another one
- * has: vSphere and VirtualBox refuse them. One without any Parent is placed by the platform.
+ * Reports drives whose Parent is empty, unknown or no controller, and drives that share a place:
+ * vSphere and VirtualBox refuse them. The platform itself places a drive without a Parent.
  * @param choices the items of each deployment option
  */
 export function checkPlaces(choices: readonly (readonly Device[])[], report: Report): void {

@@ -35,7 +35,7 @@ export async function readManifest(
   findings: FindingList,
 ): Promise<Buffer | null> {
   const bytes = await readWhole(file, findings, MAX_MANIFEST_BYTES, 'manifest-too-large');
-  // In UTF-16, characters have zeros beside them.
+  // Text in UTF-16 may be valid UTF-8, but has NUL bytes.
   if (bytes === null || (isUtf8(bytes) && !bytes.includes(0))) return bytes;
   findings.add('manifest-syntax', file.name, 'not encoded in UTF-8; save it as UTF-8');
   return null;

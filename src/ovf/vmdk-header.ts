@@ -70,7 +70,10 @@ export function repeatsHeader(footer: Buffer, head: Buffer): boolean {
 /** The parentCID of a disk without a parent. */
 export const NO_DISK = 0xffff_ffff;
 
-/** Parses the hex digits after `CID=` or `parentCID=`, without which QEMU refuses a disk; at most NO_DISK. */
+/**
+ * Parses the hex digits after `CID=` or `parentCID=`; at most NO_DISK. QEMU refuses a disk without
+ * them.
+ */
 export function identifierOf(text: string | null, name: 'CID' | 'parentCID'): number | null {
   const line = new RegExp(`^[ \\t]*${name}=[ \\t]*(?:0x)?([\\da-fA-F]+)`, 'm');
   const digits = line.exec(text ?? '')?.[1];

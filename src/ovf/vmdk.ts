@@ -42,8 +42,8 @@ const DEFLATE = 1;
 const MAX_PACKED_GRAIN = 2 ** 15;
 
 /**
- * Reports what is wrong with a VMDK, and where it differs from the descriptor. Returns how to unpack
- * it; null if it is broken, its grains are not packed, or it is unknown where they begin.
+ * Reports what is wrong with a VMDK, and where it differs from the descriptor. Returns how to
+ * unpack it; null if it is broken, its grains are not packed, or it is unknown where they begin.
  */
 export async function checkVmdk(
   image: DiskImage,

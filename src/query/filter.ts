@@ -36,10 +36,10 @@ export function parseFilter(text: string, now: number, where = `filter ${quoted(
   return { text, field, operator, operands };
 }
 
-/** The value =x behind `name=` would be read as x behind `name==`. */
+/** `name=` with the value =x would be read as `name==` with the value x. */
 const SIGN_AT_START = /^[=<>~]/;
 
-/** True also in `folder!= null`, although other texts may begin with a blank. */
+/** True also for ` null`, as in `folder!= null`. In other texts, a blank is part of the value. */
 const isNull = (text: string) => text.trim() === 'null';
 
 /** Returns the filter for images whose field has this value, which may be the text `null`. */

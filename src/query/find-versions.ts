@@ -5,7 +5,7 @@ export interface VersionToken {
   readonly text: string;
   /** An index in the normalized name. */
   readonly start: number;
-  /** The index behind its last character. */
+  /** The index after its last character. */
   readonly end: number;
   readonly isHash: boolean;
 }
@@ -30,19 +30,19 @@ const HIDDEN: readonly (readonly [label: string, ...patterns: string[]])[] = [
     '\\d+(?:c|v?cpu)[_-]?\\d+gb?',
   ],
   ['hw11, gen2, el8', '(?:hw|gen|el)\\d+'],
-  // k8s, i18n. The other letters begin versions: b build, h hotfix, m milestone, p patch, r release,
-  // s service pack, u update (u3c), v version (v1b).
+  // k8s, i18n. The other letters begin versions: b build, h hotfix, m milestone, p patch,
+  // r release, s service pack, u update (u3c), v version (v1b).
   ['k8s, universalk9', `(?![bhmprsuv])${LETTER}\\d{1,2}${LETTER}{1,2}`, `${LETTER}*k9`],
 ];
 
-/** 6.5g, of which the next one is 6.5h; 1.5G is a size. */
+/** 6.5g, a version between 6.5f and 6.5h; 1.5G is a size. */
 const VERSION_LIKE_SIZE = /^\d+\.\d[gmt]$/;
 
 export function describeHiddenWords(): string {
   return HIDDEN.map(([label]) => label).join('; ');
 }
 
-/** In front of a number, or behind it. */
+/** Before or after a number. */
 const VERSION_WORD = '(?:sp|patch|hotfix|cu|rc|alpha|beta)';
 
 const TOKEN = [
@@ -59,7 +59,7 @@ const TOKEN = [
 /** What isHash decides about. Not digits alone: many names have dates. */
 const MAYBE_HASH = '(?=g|\\d*[a-f])g?[0-9a-f]{7,40}';
 
-/** 1234567, 151046b; b12345678, as fewer digits behind a letter are rather a hash: b5969303 */
+/** 1234567, 151046b; b12345678, as fewer digits after a letter are rather a hash: b5969303 */
 const NUMBER_WITH_LETTER = /^\d+[a-f]?$|^[a-f]\d{8,}$/;
 
 /** cad2024, b202401, 01dec2024, 2024cafe, 20240115c3 */

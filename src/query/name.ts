@@ -8,8 +8,8 @@
 //     words       app- | -amd64- |         what is around the places
 //
 // The words say of which series the image is: `seriesKey`, grouped by series.ts. The versions say
-// which image of a series is newer: `compared`, by version-order.ts. A position says where a word of
-// a query matches: 8 means different versions in web-8.1-3 and web-7-8, so series.ts compares them.
+// which image of a series is newer: `compared`, by version-order.ts. A position says which version
+// a word of a query means: 8 is another one in web-8.1-3 than in web-7-8; series.ts compares them.
 
 import { findVersionTokens, LETTER_OR_DIGIT, MARK, type VersionToken } from './find-versions.ts';
 import { foldCase, normalize } from './fold-case.ts';
@@ -59,7 +59,7 @@ export class Name {
   }
 
   /**
-   * Adds a token: v12 and 2, which are behind words, in a new place; SP05, which begins with
+   * Adds a token: v12 and 2, which follow words, in a new place; SP05, which begins with
    * letters, to the version v12; 2024 as the next version of that place.
    * @param before what is between this token and the one before
    */

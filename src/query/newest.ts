@@ -110,7 +110,7 @@ function filtersAgainst(
   const byPattern = filterOf('name', 'notlike', pattern);
   const query = new Query({ filters: [byPattern] });
   if (mustStay.every((image) => query.matches(image))) return [byPattern];
-  // Never of the name null, which ne reads as missing: its pattern matches no other series.
+  // None of them is `null`, which ne reads as missing: the pattern of that name matches it alone.
   return names.map((name) => filterOf('name', 'ne', name));
 }
 
@@ -119,7 +119,7 @@ function wildcardsOf(image: ImageRecord): string {
   return readName(nameOf(image)).pattern.replaceAll('#', '%');
 }
 
-/** Returns why a series has no single newest image that matches for sure. */
+/** Returns why it is uncertain which image of a series is the newest, or whether that matches. */
 function doubtOf({ choices, doubt }: Series<ImageRecord>, query: Query): string | undefined {
   if (doubt !== undefined) return doubt;
   const zone = query.zones.deciding(choices[0]);

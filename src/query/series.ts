@@ -10,7 +10,7 @@ import { yearFirstIn } from './year-first.ts';
 export interface Series<Row extends ImageRecord> {
   /** `ubuntu-#-server-cloudimg-amd64-#.ova` */
   readonly pattern: string;
-  /** The newest image; if the series is ambiguous, all that may be the newest, the likeliest first. */
+  /** The newest image; of an ambiguous series, all that may be the newest, the likeliest first. */
   readonly choices: readonly [Row, ...Row[]];
   /** Why it is ambiguous; undefined if it is not. */
   readonly doubt: string | undefined;
@@ -129,7 +129,7 @@ export class SeriesIndex<Row extends ImageRecord> {
   }
 }
 
-/** What to choose from, the likeliest first, as another image may be newer than the newest. */
+/** The images that may be the newest, the likeliest first, and why that is uncertain. */
 interface Ambiguity<Row extends ImageRecord> {
   readonly choices: readonly [Row, ...Row[]];
   readonly doubt: string;

@@ -53,7 +53,7 @@ export function printSort({ field, direction }: FieldSort): string {
   return `${field},${direction}`;
 }
 
-/** True if these keys sort by this alone. No key is by id. */
+/** True if the keys sort by `sort` alone. Without keys, the sort is by id. */
 export function isSortedBy(keys: readonly SortKey[], sort: FieldSort): boolean {
   const [key = BY_ID, ...others] = keys;
   return others.length === 0 && key.field === sort.field && key.direction === sort.direction;

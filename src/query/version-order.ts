@@ -97,13 +97,13 @@ function sideAt(at: Difference, places: ComparedPlaces): Side {
 const isNumber = (part = '') => kindOfPart(part) === NUMBER;
 const isLetters = (part: string) => kindOfPart(part) === LETTERS;
 
-/** A reason why the newer one of two names may be the older one. */
+/** True if the newer one of two names may in fact be the older one. */
 type Guess = (older: Side, newer: Side) => boolean;
 
 /** web-1-a383732, web-1-1234567: a git hash has no order. */
 const isBesideHash: Guess = (older) => older.part === HASH;
 
-/** In front of a number: alpha, beta, candidate and milestone. */
+/** Before a number, these mean alpha, beta, candidate and milestone. */
 const PRE_RELEASE_LETTER = /^[abcm]$/;
 
 /** web-1.0, web-1.0b2: b2 may be a beta of 1.0. */
@@ -124,7 +124,7 @@ const isReleaseBesideUpdate: Guess = (older, newer) =>
 
 /**
  * True if the newer one has the same letters later, so that both are of one scheme: 3.20-r5,
- * 3.20.1-r0. But not 7.0U3, 7.0.0U1, as .0 can be omitted; and only behind equal numbers, so not
+ * 3.20.1-r0. But not 7.0U3, 7.0.0U1, as .0 can be omitted; and only after equal numbers, so not
  * SP3, 12-SP3.
  */
 function hasSameLettersLater(older: Side, newer: Side): boolean {

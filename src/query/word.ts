@@ -72,7 +72,7 @@ function piecesOf(text: string): string[] {
  *     .    [._ -]+
  *     1    (?<!\d)0*1(?!\d)
  *
- * At an end of the word, one separator is as good as several, and faster to find.
+ * At either end of the word, one separator matches the same names as several, and faster.
  */
 function wordPattern(word: string, flags: string): RegExp {
   const parts = word.match(/\d+|[._ -]+|[^\d._ -]+/gu) ?? [];

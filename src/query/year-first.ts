@@ -11,7 +11,7 @@ const UNIT = '(?:q|h|kw|w|week)';
 const YEAR = '(?<year>20\\d\\d)';
 /** 2015 to 2039. With more years, more versions such as 10.1.42 would be taken for dates. */
 const SHORT_YEAR = '(?<year>1[5-9]|[23]\\d)';
-/** 23, fy23 or 2023 behind a unit. */
+/** 23, fy23 or 2023 after a unit. */
 const ANY_YEAR = `[-_.]?(?:fy)?(?:20)?${SHORT_YEAR}`;
 
 const noDigitAround = (form: string) => new RegExp(`(?<!\\d)${form}(?!\\d)`, 'gi');
@@ -32,7 +32,7 @@ const makeForms = () => ({
     noDigitAround(`(?<first>0[1-9]|1[0-2])${YEAR}`),
     // 01-2024, W52-2023, 4Q2024
     noDigitAround(`${PERIOD}[-_.q]${YEAR}`),
-    // q4fy23, kw52-23, q42023, w5223. And w2415, which may be week 15 of 2024: the user chooses.
+    // q4fy23, kw52-23, q42023, w5223. Also w2415, perhaps week 15 of 2024: the user is asked.
     wholeWord(`${UNIT}[-_]?${PERIOD}${ANY_YEAR}`),
     // 4q23
     wholeWord(PERIOD + UNIT + ANY_YEAR),

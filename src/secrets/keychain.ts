@@ -16,12 +16,12 @@ interface Program {
   readonly command: string;
   readonly lookup: (account: Account) => Call;
   readonly store: (account: Account, password: string) => Call;
-  /** True if that replaces the password of another account. */
+  /** True if `store` replaces the password of another account. */
   readonly replaces: boolean;
   /** Looks up what `remove` would remove. */
   readonly find: (account: Account) => Call;
   readonly remove: (account: Account) => Call;
-  /** How often `remove` may have to be called, so that nothing is left. */
+  /** Maximum number of calls of `remove` until nothing is left. */
   readonly maxRemovals: number;
   readonly isNotFound: (result: ChildResult) => boolean;
   /** Returns the password of the account in the output of a lookup. */
@@ -34,7 +34,7 @@ interface Program {
   readonly install: Facts;
 }
 
-/** What is the same for keychains, which have a password for each account that a profile had. */
+/** What keychains have in common. They hold a password for each account that a profile has had. */
 const KEYCHAIN = {
   replaces: false,
   errorsOn: 'stderr',
@@ -53,7 +53,7 @@ const SECRET_TOOL: Program = {
     password,
   ],
   find: (account) => [['lookup', '--', ...attributesOfProfile(account)]],
-  // It removes all that match. That of libsecret 0.19 to 0.20.4 crashes if none does.
+  // Removes all that match; libsecret 0.19 to 0.20.4 crashes if none does.
   remove: (account) => [['clear', '--', ...attributesOfProfile(account)]],
   maxRemovals: 1,
   isNotFound: ({ exitCode, stderr }) => exitCode === 1 && stderr === '',
@@ -91,7 +91,7 @@ const SECURITY: Program = {
     return [['-i'], `${escaped.join(' ')}\n`];
   },
   find: (account) => [['find-generic-password', ...serviceOf(account)]],
-  // One of them. The limit stops an endless loop.
+  // Removes one that matches. The maximum stops an endless loop.
   remove: (account) => [['delete-generic-password', ...serviceOf(account)]],
   maxRemovals: 100,
   // errSecItemNotFound, -25300, in eight bits.
@@ -173,7 +173,7 @@ export function openPasswordStore(io: Io, location: string, limit?: number) {
   const { command, check, install } = program;
   const name = path.basename(command);
 
-  /** @param password what the input holds, and no message may quote */
+  /** @param password the one in the input, which no message may quote */
   async function call([args, input]: Call, password?: string): Promise<ChildResult> {
     const result = await runChild(io, { command, args, input, stderr: 'pipe', limit });
     const { failure, cause } = result;
@@ -193,12 +193,12 @@ export function openPasswordStore(io: Io, location: string, limit?: number) {
     const [line = ''] = said.split('\n');
     // JSON may be credentials.
     if (line === '' || said.includes('{')) return '';
-    // A program may repeat what it got, as a whole or cut.
+    // A program may repeat its input, whole or cut.
     if (secrets.some((secret) => line.includes(secret) || secret.includes(line))) return '';
     return `: ${shorten(line.replace(`${name}: `, ''), MAX_REASON)}`;
   }
 
-  /** @param look the call: `find` for any password that `remove` would remove */
+  /** @param look the call; `find` looks for any password that `remove` would remove */
   async function read(account: Account, look = program.lookup): Promise<string | undefined> {
     const result = await call(look(account));
     return program.isNotFound(result) ? undefined : program.read(result.stdout, account);

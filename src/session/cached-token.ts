@@ -13,10 +13,10 @@ export interface RememberedLimit {
   readonly resetsAt: number;
 }
 
-/** A request takes time to arrive: a token is renewed so many milliseconds before it expires. */
+/** Milliseconds before its end at which a token is renewed: a request takes time to arrive. */
 const EXPIRY_MARGIN = 60_000;
 
-/** True if the token has expired or soon will. Whether it is valid, the service decides. */
+/** True if the token has expired or soon will. The service decides whether it is valid. */
 export function needsRenewal(token: CachedToken, now: number): boolean {
   const margin = Math.min(EXPIRY_MARGIN, (token.expiresAt - token.receivedAt) / 10);
   return now >= token.expiresAt - margin;
@@ -33,7 +33,7 @@ export function noValidToken(state: 'none' | 'expired'): ImgctlError {
   return new ImgctlError('not-logged-in', message, { facts: { kind: 'login-needed' } });
 }
 
-/** Milliseconds: a day, and a minute since services round. A longer limit is an error of the service. */
+/** Milliseconds: a day, and a minute as services round. A longer limit is the service's mistake. */
 const MAX_LIMIT_WINDOW = 24 * 3_600_000 + 60_000;
 
 /** @param window milliseconds from the receipt of a limit to its end */

@@ -87,7 +87,7 @@ export class FileStore implements TokenStore {
   }
 
   /**
-   * Stores something as long as a token for a moment.
+   * Stores a text as long as a token, and removes it.
    * @throws ImgctlError failed: it cannot be stored
    */
   async testWrite(): Promise<void> {
@@ -123,7 +123,7 @@ export class FileStore implements TokenStore {
     return this.#writeRecord(this.#refusalFile, { ...refusal }, { isOptional: true });
   }
 
-  /** Looks for nothing meanwhile: a process that stored a token releases the mutex at once. */
+  /** Calls no `find`: a process that has stored a token releases the mutex at once. */
   async acquire(): Promise<{ readonly mutex: HeldMutex }> {
     const { assertHeld, release } = await holdMutexIfPossible(
       this.limitFile,
@@ -139,7 +139,7 @@ export class FileStore implements TokenStore {
     return { mutex };
   }
 
-  /** Also tightens the modes of the file and its folder: whatever writes has read before. */
+  /** Also tightens the modes of the file and its folder: everything that writes reads first. */
   #readRecord(file: string | undefined): JsonObject | undefined {
     if (file === undefined) return undefined;
     this.#tighten(path.dirname(file));

@@ -16,7 +16,7 @@ import { SharedStoreError } from './token-store.ts';
 
 /** Milliseconds until the mutex of a machine that died is free. */
 const MUTEX_TIME = 30_000;
-/** Milliseconds in which all that wait for the mutex, or hold it, surely notice. */
+/** Milliseconds in which every process that waits for the mutex, or holds it, surely notices. */
 const NOTICE_TIME = 180_000;
 
 /** Never aborts: the token of a request that was sent is stored after an interrupt too. */
@@ -26,13 +26,13 @@ export const NEVER = new AbortController().signal;
  * The mutex is the key `lock`, KEYS[1], whose value is the owner, ARGV[1]. A logout deletes it, and
  * sets the key `logout`, KEYS[2], since another owner may take and release the mutex soon after:
  *
- *     lock                     others take it    the owner goes on    and stores its token
+ *     lock                     others take it    the owner goes on    the owner stores its token
  *     the owner                no                yes                  yes
  *     another owner            no                no                   no
  *     none since a logout      yes               no                   no
- *     none: Redis was          yes               yes, and sets        unless there is a token, which
- *     restarted, or the                          no lock: another     another may have stored
- *     machine was asleep                         may be about to
+ *     none: Redis was          yes               yes, and sets        unless there is a token,
+ *     restarted, or the                          no lock: another     which another may have
+ *     machine was asleep                         may be about to      stored
  *
  * TAKE also takes one without a time limit, which imgctl never sets. It deletes first: a user who
  * may not do that could not release the mutex.
@@ -54,7 +54,7 @@ redis.call('set', KEYS[3], ARGV[2], 'px', ARGV[3])
 return 1`;
 const RELEASE = `if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('del', KEYS[1])`;
-/** Deletes lock, refusal and token. A full store takes no mark of the logout, but no token either. */
+/** Deletes lock, refusal and token. A full store takes no mark of the logout, nor any token. */
 const FORGET = `redis.pcall('set', KEYS[2], '', 'px', ARGV[1])
 redis.call('del', KEYS[1], KEYS[3])
 return redis.call('del', KEYS[4])`;

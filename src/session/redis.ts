@@ -11,8 +11,8 @@ import { SharedStoreError } from './token-store.ts';
 /** Milliseconds to connect and log in, and for each command. */
 const REPLY_LIMIT = 2_000;
 /**
- * After a long synchronous task both the timer and the reply are due, and the timer runs first: this
- * second pause lets the reply be read.
+ * Milliseconds. After a long synchronous task both the timer and the reply are due, and the timer
+ * runs first: this second pause lets the reply be read.
  */
 const LAST_LOOK = 100;
 
@@ -31,13 +31,13 @@ interface RedisOptions {
 
 /**
  * A connection that the first command opens. If it is lost while idle, the next command opens
- * another. If it is lost, late or refused under a command, the store has failed for this run: all
- * others fail for the same reason.
+ * another. If it is lost, late or refused during a command, the store has failed for this run: all
+ * later commands fail for the same reason.
  */
 export class Redis {
   readonly #options: RedisOptions;
   #connection: Promise<Connection> | undefined;
-  /** Why the first command failed that did. */
+  /** Why the first failed command failed. */
   #failure: unknown;
 
   constructor(options: RedisOptions) {
@@ -56,7 +56,7 @@ export class Redis {
     return this.#replyOf(connection, connection.send(words), interrupt);
   }
 
-  /** Runs a script in the store, whose values are the ARGV of Lua. Otherwise like `send`. */
+  /** Runs a Lua script in the store; `values` are its ARGV. Otherwise like `send`. */
   run(script: string, keys: Words, values: Words, interrupt?: AbortSignal): Promise<Reply> {
     return this.send(['EVAL', script, `${keys.length}`, ...keys, ...values], interrupt);
   }
@@ -115,14 +115,14 @@ export class Redis {
 }
 
 /**
- * The library's client, without its own limits of time: its `connect` may wait for ever. Its errors
+ * The library's client, without its own time limits: its `connect` may wait for ever. Its errors
  * are SharedStoreError, and defects of imgctl as they are.
  */
 interface Connection {
   connect(): Promise<unknown>;
   send(words: Words): Promise<Reply>;
   destroy(): void;
-  /** Rejects with the first error of the connection, of which commands in flight may not learn. */
+  /** Rejects with the first error of the connection: commands in flight may not learn of it. */
   readonly lost: Promise<never>;
 }
 
@@ -146,12 +146,12 @@ async function createConnection(
   };
   const destroy = () => {
     if (client.isOpen) client.destroy();
-    // The library itself ends no connection that is not open yet.
+    // The library does not end a connection that is still opening.
     opening.abort();
   };
   const lost = new Promise<never>((_resolve, reject) => {
     client.on('error', (error) => {
-      // A reply to no command is a TypeError of the library.
+      // For a reply to no command, the library throws a TypeError.
       reject(explained(error));
       destroy();
     });
@@ -171,7 +171,7 @@ function socketOptions(
   ca: string | undefined,
   signal: AbortSignal,
 ) {
-  // The library has no limit of time here: it would count time that a busy machine took.
+  // The library gets no time limit: it would count time that a busy machine took.
   const socket = { host, port, signal, connectTimeout: 0, reconnectStrategy: false as const };
   if (!tls) return socket;
   const servername = builtin('node:net').isIP(host) === 0 ? { servername: host } : {};

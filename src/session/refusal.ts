@@ -14,9 +14,9 @@ export interface Refusal {
   readonly code: (typeof CODES)[number];
   readonly message: string;
   readonly status: number;
-  /** What to do about it. About wrong credentials, only the source of the password knows. */
+  /** What to do about it; of wrong credentials, only the source of the password knows. */
   readonly advice?: string | undefined;
-  /** Too short to tell anything else of the password. */
+  /** Too short to reveal the password. */
   readonly loginDigest: string;
 }
 
@@ -38,14 +38,14 @@ export function refusalOf(error: unknown, login: Login): Refusal | undefined {
   return { id, code, message, status, advice, loginDigest: digestOf(login) };
 }
 
-/** True if it was this password that was refused. */
+/** True if the refusal was of this login. */
 export function isRefused(login: Login, { loginDigest }: Refusal): boolean {
   return loginDigest === digestOf(login);
 }
 
 /**
- * A refused password may be near the right one, so no more than 16 bits of its digest are stored:
- * the same ones each time.
+ * A refused password may be close to the right one, so only 16 bits of its digest are stored: the
+ * same ones each time.
  */
 function digestOf({ baseUrl, username, password }: Login): string {
   return shortDigest([baseUrl, username, password].join('\0'), 4);

@@ -11,7 +11,7 @@ const KINDS = ['token', 'limit', 'refused'] as const;
 
 type Kind = (typeof KINDS)[number];
 
-/** Of the digest of an account in a file name. */
+/** Hex digits of an account's digest in a file name. */
 const DIGITS = 16;
 
 const NAME = new RegExp(`^(\\.?)_(${KINDS.join('|')})\\.([\\da-f]{${DIGITS}})\\.json(.*)$`, 's');
@@ -29,8 +29,8 @@ export function accountDigest({ baseUrl, username }: Account, digits = DIGITS): 
 }
 
 /**
- * Removes the token of an account, or without one all tokens, and returns their number. Limits of
- * token requests are not removed, because the service goes on counting.
+ * Removes the token of an account, or all tokens if there is no `account`. Returns their number.
+ * Limits of token requests stay, because the service goes on counting.
  * @throws ImgctlError config: one cannot be removed; the others are
  */
 export function forgetTokens(directory: string | undefined, account?: Account): number {

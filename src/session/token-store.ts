@@ -6,11 +6,12 @@ import type { CachedToken, RememberedLimit } from './cached-token.ts';
 import type { Refusal } from './refusal.ts';
 
 /**
- * What is stored of one account, and the mutex of its token requests. A failure of a file, or to
- * write, is a warning. A shared store that cannot be read, and its mutex, throw SharedStoreError.
+ * What is stored of one account, and the mutex of its token requests. A file that fails is a
+ * warning, and so is every failed write. If a shared store cannot be read, or its mutex fails, that
+ * is a SharedStoreError.
  */
 export interface TokenStore {
-  /** As users read it; undefined without one. */
+  /** Where the token is, for users; undefined if nowhere. */
   readonly location: string | undefined;
   /** Returns the stored token unless it is one of `rejected`. */
   read(rejected?: ReadonlySet<string>): Stored<CachedToken>;
@@ -26,7 +27,7 @@ export interface TokenStore {
    * @throws ImgctlError locked
    */
   acquire<Found>(find: () => Promise<Found | undefined>): Promise<Acquired<Found>>;
-  /** @throws ImgctlError failed: it cannot take a token */
+  /** @throws ImgctlError failed: a token cannot be stored */
   testWrite(): Promise<void>;
 }
 
@@ -64,7 +65,7 @@ export class TokenStores {
     return this.#current;
   }
 
-  /** Does an operation in the store; if that fails, the whole operation again in the files. */
+  /** Runs an operation on the current store. If the store fails, runs it again on the files. */
   async use<Result>(operation: (store: TokenStore) => Promise<Result> | Result): Promise<Result> {
     try {
       return await operation(this.#current);
@@ -75,7 +76,7 @@ export class TokenStores {
     }
   }
 
-  /** Warns once, and uses the files for the rest of the run. What to do about it, doctor shows. */
+  /** Warns once, and uses the files for the rest of the run. doctor shows what to do about it. */
   giveUp(error: SharedStoreError): void {
     if (this.#current === this.#files) return;
     const warning = `cannot use the token store ${this.#current.location}: ${error.message}`;
@@ -85,8 +86,8 @@ export class TokenStores {
 }
 
 /**
- * A shared store could not be used. The message is the reason, and masked where it is shown. It is
- * defined here, since commands that ask for it need not load Redis.
+ * Thrown if a shared store cannot be used. The message is the reason alone, and is masked when it
+ * is shown. It is defined here, as commands that test for it must not load Redis.
  */
 export class SharedStoreError extends ImgctlError {
   constructor(reason: string, facts?: Facts) {

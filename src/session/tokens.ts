@@ -6,8 +6,8 @@
 //     #findOrRequest     tokens.ts            what the run uses: the token that was found or issued
 //     or login           tokens.ts            requests one in any case
 //     request            token-requests.ts    starts again: with the files, or after the limit
-//     #requestOnce       token-requests.ts    holds the mutex; looks for the token of another process
-//     #requestHolding    token-requests.ts    reads the password; shares the refusal of another process
+//     #requestOnce       token-requests.ts    holds the mutex; looks for another process's token
+//     #requestHolding    token-requests.ts    reads the password; shares another process's refusal
 //     #sendAndStore      token-requests.ts    stores the token or the refusal
 //     #sendCounted       token-requests.ts    counts the request; sends none above the limit
 //     requestToken       src/api              sends the request
@@ -21,7 +21,7 @@ import { type RequestsOptions, type TokenOrder, TokenRequests } from './token-re
 import type { TokenStore } from './token-store.ts';
 
 /**
- * Returns a source of one token, neither cached nor renewed.
+ * Returns a source of one token, which is neither cached nor renewed.
  * @throws ImgctlError config: no header can hold it
  */
 export function fixedToken(token: string, origin: string): TokenSource {
@@ -146,7 +146,7 @@ export class Tokens implements TokenSource {
     throw new ImgctlError('failed', message, { facts: 'run the command again' });
   }
 
-  /** Passes over an older token of this machine, since a shared store may hold a newer one. */
+  /** Skips an older token of this machine, since a shared store may hold a newer one. */
   async #storedSince(time: number): Promise<CachedToken | undefined> {
     const older = new Set<string>();
     for (;;) {

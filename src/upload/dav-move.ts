@@ -62,8 +62,8 @@ function isOfForm({ status = 0 }: ImgctlError): boolean {
 }
 
 /**
- * Shows the error that is not about the form of Destination, or else the first one. All of them
- * count for what may have been moved.
+ * Shows the error that is not about the form of Destination, or else the first one. But each of the
+ * requests may have moved the part.
  */
 function failedMove(errors: readonly ImgctlError[]): Move {
   const shown = asImgctlError(errors.find((error) => !isOfForm(error)) ?? errors[0]);

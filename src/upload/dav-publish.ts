@@ -20,7 +20,7 @@ interface ArrivedPart {
 }
 
 /**
- * Moves the part to its name, and looks where it is then. The part is still there:
+ * Moves the part to its name, then looks for both. If the part is still there:
  *
  *     MOVE                         | result
  *     -----------------------------+-------------------------------------
@@ -29,7 +29,7 @@ interface ArrivedPart {
  *     may-still-move               | throws its error
  *     moved                        | throws: not renamed
  *
- * The part is gone, after moved, may-be-moved or may-still-move:
+ * If the part is gone, after moved, may-be-moved or may-still-move:
  *
  *     MOVE                         | file of that name | result
  *     -----------------------------+-------------------+---------------------------------------
@@ -39,7 +39,7 @@ interface ArrivedPart {
  *     any                          | same ETag         | visible
  *     moved                        | no ETags          | visible
  *     may-be-moved, may-still-move | no ETags          | visible; with replace a conflict, as it
- *                                  |                   | may be the file of before
+ *                                  |                   | may be the old file
  */
 export async function publishPart(
   dav: Dav,

@@ -34,8 +34,8 @@ const NOT_XML = /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g;
 const REFERENCE = /&#(x[\da-f]{1,5}|\d{1,6});/gi;
 
 /**
- * Returns the root; undefined if the body is not XML. @throws ImgctlError bad-answer: a success has
- * too much of it
+ * Returns the root; undefined if the body is not XML.
+ * @throws ImgctlError bad-answer: a success has too much XML
  */
 export function xmlOf({ body, url, status }: HttpResponse): XmlElement | undefined {
   // Some storages send white space while a request takes long, also before the declaration.

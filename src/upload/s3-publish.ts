@@ -89,7 +89,7 @@ function visible(object: StoredObject): Published {
   return { kind: 'visible', stored: { ...object, isSettled: true } };
 }
 
-/** Returns how it ends if the name is taken, or if nobody knows; nothing was completed then. */
+/** Returns a conflict if the name is taken, or a refusal if that is unknown. */
 async function findTaken({ s3, name }: SentUpload): Promise<Completion | undefined> {
   try {
     const object = await findObject(s3, name);
@@ -123,6 +123,6 @@ function expectedTag(upload: SentUpload, sentTag = ''): string | undefined {
   const { etags, md5s, isEncrypted } = upload;
   const hasMd5 = md5s.every((md5, index) => plainTag(etags.get(index + 1)) === md5);
   if (hasMd5) return multipartTag(md5s);
-  // Of encrypted parts, only the storage can make the digest, and another object has another one.
+  // Only the storage can make the digest of encrypted parts, and each object has another one.
   return isEncrypted && DIGEST.test(sentTag) ? sentTag : undefined;
 }

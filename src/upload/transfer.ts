@@ -111,7 +111,7 @@ async function makeVisible(unpublished: UnpublishedFiles, transfer: Transfer): P
   }
 }
 
-/** Gives an uploaded file its name, and notes whether others see it. @throws unless they surely do */
+/** Publishes an uploaded file, and notes whether others see it. @throws unless they surely do */
 async function publish(file: PlannedFile, upload: UnpublishedFile, transfer: Transfer) {
   const { visible } = transfer;
   const outcome = await publishAndCompare(file, upload, transfer);

@@ -141,7 +141,7 @@ export function fingerprintOf({ ino, size, mtimeNs, ctimeNs }: State): string {
 }
 
 /**
- * True if every later change will show: its ctime is no whole second, and its times are old enough.
+ * True if every later change will show: its ctime has a fraction, and its times are old enough.
  * @param age milliseconds: SETTLED, or 0 if this process made the last change
  */
 export function isSettled({ mtimeNs, ctimeNs }: State, now: number, age: number): boolean {

@@ -185,7 +185,7 @@ async function set(context: Context, _options: object, name: string, value: stri
   warnIfUnusable(context, settings, key);
 }
 
-/** @throws ImgctlError usage: the setting would be that of another service than the profile's */
+/** @throws ImgctlError usage: the run uses another service than the one that the setting is for */
 function refuseOtherService(
   { settings: { replacedUrl, profile } }: Context,
   key: SettingKey,
@@ -205,7 +205,7 @@ function reportMove(context: Context, baseUrl: string): void {
   context.console.report(message, advice);
 }
 
-/** The commands that use it will refuse a URL without TLS. */
+/** Warns now of a URL that every command which uses it will refuse, such as one without TLS. */
 function warnIfUnusable({ console }: Context, settings: Settings, key: SettingKey): void {
   const { error } = attempt(() => {
     if (key === 'base-url') requireBaseUrl(settings);

@@ -18,8 +18,9 @@ export function requireNoFolder(file: string, resolved: string): void {
 }
 
 /**
- * Returns the error of a package. @throws what concerns all packages, such as an interrupt
- * @param resolved the path of its file; that of the cause may be a disk, removed meanwhile
+ * Returns the error of a package.
+ * @param resolved the path of the package; the cause may name a disk that was removed meanwhile
+ * @throws what concerns all packages, such as an interrupt
  */
 export function packageError(file: string, resolved: string, cause: unknown): ImgctlError {
   if (hasCode(cause, 'invalid-package', 'usage')) return cause;

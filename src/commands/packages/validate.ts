@@ -87,7 +87,7 @@ interface Layout {
 /**
  *     one package                    | rows
  *     several, a table on a terminal | lines
- *     several, with -q, not --get    | the first row, of which the name of the package is printed
+ *     several, with -q, not --get    | the first row: -q prints the name of its package
  *     several, otherwise             | rows
  */
 function layoutOf(
@@ -117,7 +117,7 @@ async function* checkEach(
     try {
       yield rows;
     } catch (thrown) {
-      // Once a package is invalid, the others are checked even without a reader.
+      // Once a package is invalid, the others are checked even if stdout was closed.
       const hasInvalid = error !== undefined || batch.hasFailed;
       if (!hasInvalid || !(thrown instanceof BrokenPipeError)) throw thrown;
     }

@@ -16,7 +16,7 @@ export interface Change {
   readonly before: ReceivedImage | null;
 }
 
-/** What compareLists finds. Of 1, 2 and 3 before, and now 1 as before, 2 with another name, and 4: */
+/** What compareLists finds, if 1, 2 and 3 became 1 as before, 2 with another name, and 4: */
 interface ListComparison {
   /** 2 moved and 4 added, in the new order. */
   readonly changes: readonly Change[];

@@ -8,7 +8,7 @@ export function wasSent({ files }: PlannedPackage): boolean {
   return files.some(isSent);
 }
 
-/** True if the storage has another file of such a name, which --on-conflict skip leaves there. */
+/** True if --on-conflict skip left another file with the name of one of the package's files. */
 export function wasSkipped({ files }: PlannedPackage): boolean {
   return files.some(isSkipped);
 }

@@ -36,7 +36,7 @@ export const POLL_OPTIONS = [
   }),
 ] as const;
 
-/** A request to follow. Its state is remembered if the history has it. */
+/** A request to follow. Its state is stored if it is in the history. */
 export interface Followed {
   readonly id: SyncId;
   readonly isInHistory: boolean;
@@ -49,8 +49,8 @@ export function justSubmitted(id: SyncId, { io }: Context): Followed {
 }
 
 /**
- * Checks the status until the request finishes, and remembers it at the end of the wait.
- * @throws ImgctlError still-waiting, interrupted or a lasting failure, with the command to go on
+ * Checks the status until the request finishes, and stores it at the end of the wait.
+ * @throws ImgctlError still-waiting, interrupted or a lasting failure; its hint resumes the wait
  */
 export async function follow(
   context: Context,

@@ -3,7 +3,7 @@
 import { stringify } from '../../../json.ts';
 import { normalize } from '../../../query/fold-case.ts';
 
-/** Returns the name of an image or package as it is compared: storages may change its Unicode form. */
+/** Returns the name in the form to compare, since storages may change its Unicode form. */
 export function comparedName({ name }: { readonly name?: unknown }): string {
   return normalize(String(name));
 }

@@ -8,14 +8,14 @@ import { type Facts, hint, imgctl } from '../../../facts.ts';
 /** Milliseconds in which a service may not show a request, until another replica knows it. */
 const MAX_UNSEEN = 60_000;
 
-/** True if a 404 does not mean that a request is gone. @param age since it was last seen */
+/** True if a 404 may mean that a request is not shown yet. @param age since it was last seen */
 export function isRecent(age: number): boolean {
   return age < MAX_UNSEEN;
 }
 
 /**
  * Returns the request.
- * @param wasSeen decides what a 404 means: the request is not shown yet, or does not exist
+ * @param wasSeen if true, a 404 means that the request is not shown yet; else, that there is none
  * @throws ImgctlError not-found, of the service; the reason of the signal
  */
 export async function readRequest(

@@ -78,7 +78,7 @@ async function showRequest(context: Context, options: Options, typedId?: string)
   return requestResult(context, output, request, options.strict);
 }
 
-/** Returns the request of the id as typed, or the last one. */
+/** Returns the request with the typed id, or the last one. */
 async function findRequest(context: Context, typedId: string | undefined): Promise<Followed> {
   if (typedId === undefined) {
     const last = readHistory(context).at(-1);

@@ -197,7 +197,7 @@ async function fileResults({ context }: Diagnosis): Promise<CheckResult[]> {
     warnOfMode(file, 0o004, 'o-r', 'readable by every user');
   const folders = [config, tokens, state ?? config].map(nearestExisting);
   for (const folder of new Set(folders)) {
-    // Permissions do not tell that a disk is full.
+    // A disk may be full although permissions allow writing.
     const trial = path.join(folder, 'doctor.test');
     try {
       await writeJsonFile(trial, { token: 'x'.repeat(MAX_TOKEN_LENGTH) });
