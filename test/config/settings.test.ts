@@ -11,13 +11,13 @@ import {
   configFilePath,
   readConfigFile,
 } from '../../src/config/config-file.ts';
-import { SETTINGS, STORED_PASSWORD } from '../../src/config/definitions.ts';
+import { SETTING_KEYS, SETTINGS, STORED_PASSWORD } from '../../src/config/definitions.ts';
 import { Settings, settle } from '../../src/config/settings.ts';
 import { checkName, MAX_AGE, parseDuration } from '../../src/config/values.ts';
 import { hint, imgctl } from '../../src/facts.ts';
 import { type System, systemOf } from '../../src/io.ts';
 import { hintOf, thrownBy } from '../support/errors.ts';
-import { fakeIo, temporaryDirectory } from '../support/io.ts';
+import { fakeIo, impatientIo, temporaryDirectory } from '../support/io.ts';
 import { unixOnly, unixOnlySuite } from '../support/platform.ts';
 
 /** The address of the default profile, that of the run, its variable, and what the login command adds. */
@@ -188,14 +188,21 @@ describe('config.json', () => {
     );
   });
 
-  unixOnly('symbolic links need rights')('stays a link to a file elsewhere', async () => {
-    const elsewhere = directoryWith('{}');
-    const directory = temporaryDirectory();
-    symlinkSync(path.join(elsewhere, 'config.json'), path.join(directory, 'config.json'));
-    await changeProfile(runIn(directory), 'a', { output: 'json' });
-    expect(contents(elsewhere)).toEqual({ profiles: { a: { output: 'json' } } });
-    expect(configFilePath(directory)).toBe(configFilePath(elsewhere));
-  });
+  unixOnly('symbolic links need rights')(
+    'stays a link to a file elsewhere, and loses no change by either path',
+    async () => {
+      const elsewhere = directoryWith('{}');
+      const directory = temporaryDirectory();
+      symlinkSync(path.join(elsewhere, 'config.json'), path.join(directory, 'config.json'));
+      const changes = ['a', 'b', 'c', 'd'].map((name, index) => {
+        const env = { IMGCTL_CONFIG_DIR: index % 2 === 0 ? directory : elsewhere };
+        return changeProfile({ ...impatientIo(), env }, name, { output: 'json' });
+      });
+      await Promise.all(changes);
+      expect(Object.keys(contents(elsewhere).profiles).sort()).toEqual(['a', 'b', 'c', 'd']);
+      expect(configFilePath(directory)).toBe(configFilePath(elsewhere));
+    },
+  );
 });
 
 unixOnlySuite('owners and modes are Unix')('settings in a home', () => {
@@ -251,20 +258,18 @@ unixOnlySuite('owners and modes are Unix')('settings in a home', () => {
 });
 
 it('a profile of another service keeps only what is of no service', () => {
-  const own = { 'base-url': 'https://a.example', 'upload-url': 'file:///a', 'allow-http': 'true' };
-  const stored = { ...own, timeout: '5s', [STORED_PASSWORD]: 'keychain' };
-  const config = {
-    profile: undefined,
-    profiles: new Map([['default', stored]]),
-    isHomeless: false,
-  };
-  const at = (baseUrl: string) => {
+  const stored = Object.fromEntries(SETTING_KEYS.map((key) => [key, 'https://a.example']));
+  const profiles = new Map([['default', { ...stored, [STORED_PASSWORD]: 'keychain' }]]);
+  const keptAt = (baseUrl: string) => {
+    const config = { profile: undefined, profiles, isHomeless: false };
     const settings = settle(config, { IMGCTL_BASE_URL: baseUrl });
-    const texts = (['timeout', 'upload-url', 'allow-http'] as const).map(
-      (key) => settings.find(key).text,
-    );
-    return [...texts, settings.storedAt];
+    const kept = SETTING_KEYS.filter((key) => settings.find(key).layer === 'profile');
+    return { kept, storedAt: settings.storedAt };
   };
-  expect(at('https://a.example')).toEqual(['5s', 'file:///a', 'true', 'keychain']);
-  expect(at('https://b.example')).toEqual(['5s', undefined, 'false', undefined]);
+  const own = SETTING_KEYS.filter((key) => key !== 'base-url');
+  expect(keptAt('https://a.example')).toEqual({ kept: own, storedAt: 'keychain' });
+  const kept =
+    'timeout retries concurrency ca-file output columns.images columns.my-images time limit-rate token-store token-store-password-command wait-for-token';
+  const others = { kept: kept.split(' '), storedAt: undefined };
+  expect(keptAt('https://b.example')).toEqual(others);
 });

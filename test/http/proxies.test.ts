@@ -304,6 +304,7 @@ describe('a proxy', () => {
   it.each([
     ['200 and early data', `${ESTABLISHED}SSH-2.0-SSH\r\n`],
     ['407', responds(407)],
+    ['403', responds(403)],
     ['500', responds(500)],
     ['another protocol', 'SSH-2.0-SSH\r\n'],
   ])(

@@ -83,6 +83,7 @@ describe('the token cache', () => {
 
   it.each([
     ['', /cannot read .*: not valid JSON .*; the file is ignored$/],
+    ['{"token": "s3cret", "token": "x"}', /: it has token twice; the file is ignored$/],
     ['{"token": ""}', /holds no token/],
     ['{"token": "s3cret\\n", "received_at": 1, "expires_at": 9e15}', /holds no token/],
     ['{"token": "s3cret", "received_at": "now", "expires_at": 1}', /holds no token/],

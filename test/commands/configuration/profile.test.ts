@@ -181,7 +181,7 @@ describe('profile', () => {
     const set = { 'base-url': emulator.baseUrl, username: 'demo' };
     writeFileSync(
       path.join(directory, 'config.json'),
-      JSON.stringify({ profiles: { one: set, two: set } }),
+      JSON.stringify({ profile: 'two', profiles: { one: set, two: set, other: {} } }),
     );
     await imgctl('login --profile one', { env: PASSWORD });
     const tokens = () =>
@@ -190,7 +190,9 @@ describe('profile', () => {
     await expectSteps(
       imgctl,
       ['profile delete one', '', /deleted/],
-      ['profile list --json', [{ name: 'two', token_state: 'valid' }]],
+      ['profile delete two', '', /two is the profile in use/, 2],
+      ['profile list --json', [{ name: 'two', token_state: 'valid' }, { name: 'other' }]],
+      ['profile use other', '', /other/],
       ['profile delete two', '', /deleted/],
     );
     expect(tokens()).toEqual([limit]);
