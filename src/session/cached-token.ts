@@ -22,6 +22,15 @@ export function needsRenewal(token: CachedToken, now: number): boolean {
   return now >= token.expiresAt - margin;
 }
 
+/** Milliseconds in which all nodes of a service should have learned a new token. */
+const NEW_FOR = 10_000;
+
+/** True if it is so new that a node of the service may not know it. */
+export function isNewToken({ receivedAt }: CachedToken, now: number): boolean {
+  // Another machine whose clock is ahead may have received it.
+  return Math.abs(now - receivedAt) < NEW_FOR;
+}
+
 /** By this machine's clock. */
 export function tokenState(token: CachedToken | undefined, now: number) {
   if (token === undefined) return 'none';

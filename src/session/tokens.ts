@@ -16,7 +16,7 @@ import type { TokenSource } from '../api/auth.ts';
 import { type IssuedToken, isToken } from '../api/token-request.ts';
 import { hasCode, ImgctlError, isDefect } from '../errors.ts';
 import type { PasswordSource } from '../secrets/passwords.ts';
-import { type CachedToken, needsRenewal, tokenState } from './cached-token.ts';
+import { type CachedToken, isNewToken, needsRenewal, tokenState } from './cached-token.ts';
 import { type RequestsOptions, type TokenOrder, TokenRequests } from './token-requests.ts';
 import type { TokenStore } from './token-store.ts';
 
@@ -41,9 +41,6 @@ interface TokensOptions extends RequestsOptions {
   readonly username: string | undefined;
   readonly passwordSource: PasswordSource | undefined;
 }
-
-/** Milliseconds in which all nodes of a service should have learned a new token. */
-const NEW_FOR = 10_000;
 
 /** The tokens of one account, for all requests of a run. */
 export class Tokens implements TokenSource {
@@ -127,9 +124,7 @@ export class Tokens implements TokenSource {
   }
 
   isNew(token: string): boolean {
-    if (this.#inUse?.token !== token) return false;
-    // Another machine whose clock is ahead may have received it.
-    return Math.abs(this.#options.io.now() - this.#inUse.receivedAt) < NEW_FOR;
+    return this.#inUse?.token === token && isNewToken(this.#inUse, this.#options.io.now());
   }
 
   /** Requests a token, also if there is a valid one. */

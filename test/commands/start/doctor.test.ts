@@ -8,10 +8,12 @@ import { selfSigned } from '../../support/certificate.ts';
 import { runCli, temporaryDirectory } from '../../support/io.ts';
 import { unixOnly, unixOnlySuite } from '../../support/platform.ts';
 import {
+  errorResponse,
   requestsTo,
   type ScriptedResponse,
   STALL,
   scriptedServer,
+  tokenResponse,
 } from '../../support/scripted-server.ts';
 import { tunnelTo, unusedPort } from '../../support/sockets.ts';
 import { storageUser } from '../../support/uploads.ts';
@@ -189,6 +191,17 @@ describe('doctor checks the login', () => {
     await expectToken(3_600_000, PASSWORD, text(/^not checked: expired; the next command/), 0);
     expect(credentials.slice(3)).toEqual(['', '']);
     expect(requests).toEqual(Array(5).fill('GET /v2'));
+  });
+
+  it('with a new token that a node of the service does not know yet', async () => {
+    const server = await scriptedServer({
+      [TOKEN_REQUEST]: tokenResponse('T1'),
+      'GET /v2': [errorResponse(401, 'Invalid token.'), { json: {} }],
+    });
+    const env = { IMGCTL_BASE_URL: server.baseUrl, IMGCTL_USERNAME: 'demo', ...PASSWORD };
+    const { of } = await diagnose(env, {}, Date.now(), '--login');
+    expect(of('token')).toEqual([expect.stringMatching(/^ok: .* accepted by the service$/)]);
+    expect(requestsTo(server)).toEqual([TOKEN_REQUEST, 'GET /v2', 'GET /v2']);
   });
 
   it.each([

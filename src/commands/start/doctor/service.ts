@@ -7,7 +7,7 @@ import type { Context } from '../../../context.ts';
 import { asImgctlError, attempt, type ImgctlError, tryOr } from '../../../errors.ts';
 import { hint, imgctl, setting } from '../../../facts.ts';
 import { unattendedPassword } from '../../../secrets/passwords.ts';
-import { noValidToken, tokenState } from '../../../session/cached-token.ts';
+import { isNewToken, noValidToken, tokenState } from '../../../session/cached-token.ts';
 import { givenToken, tokenOfEnvironment } from '../../../session/session.ts';
 import { describeDuration, utcTime } from '../../../words.ts';
 import {
@@ -24,7 +24,8 @@ const UNCONNECTED = notChecked('connection failed');
 const REFUSED = { kind: 'token-refused' } as const;
 
 /**
- * Sends one GET /v2, with the token if it is valid, without renewal or retry.
+ * Sends one GET /v2, with the token if it is valid, without renewal or retry. Only if a node may not
+ * know a new token yet, it is tried once more.
  * @throws ImgctlError
  */
 export async function connect(diagnosis: Diagnosis): Promise<CheckResult> {
@@ -33,13 +34,13 @@ export async function connect(diagnosis: Diagnosis): Promise<CheckResult> {
   if (options.login) diagnosis.loginError = await logIn(context);
   const cached = account && context.cachedToken(account);
   diagnosis.cached = cached;
-  const own = tokenState(cached, context.io.now()) === 'valid' ? cached?.token : undefined;
-  const given = givenToken(context.io) ?? own;
+  const own = tokenState(cached, context.io.now()) === 'valid' ? cached : undefined;
+  const given = givenToken(context.io) ?? own?.token;
   const token = given && isToken(given) ? given : undefined;
   const tokens = {
     current: async () => token,
     renew: async () => undefined,
-    isNew: () => false,
+    isNew: () => own !== undefined && own.token === token && isNewToken(own, context.io.now()),
     factsIfRejected: REFUSED,
   };
   // Settings that this request does not need may be invalid.
