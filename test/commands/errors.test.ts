@@ -9,6 +9,7 @@ import { asImgctlError, ImgctlError } from '../../src/errors.ts';
 import { BrokenPipeError } from '../../src/io.ts';
 import { run } from '../../src/main.ts';
 import { formatError, formatNotice } from '../../src/output/messages.ts';
+import { envelope } from '../ovf/harness.ts';
 import { catalogueOf, named } from '../support/catalogue-page.ts';
 import { fakeIo, runCli, temporaryDirectory } from '../support/io.ts';
 import { PLAIN } from '../support/message-format.ts';
@@ -209,11 +210,13 @@ it.each([
   ['sync --wait', 1, 'sync request 41 failed (status: ERROR)'],
   ['sync-status 41', 1, 'sync request 41 failed (status: ERROR)'],
   ['images lock check', 1, '1 of 1 locked image changed'],
-  ['validate bad.ova gone.ova -o ndjson', 1, '2 failed: bad.ova, gone.ova'],
+  ['validate bad.ova warned.ovf -o ndjson', 1, '1 valid, 1 failed: bad.ova'],
+  ['validate warned.ovf bad.ova -o ndjson', 0, ''],
 ])('%s exits %i if the reader of its output is gone', async (line, exitCode, message) => {
   let images = [UBUNTU];
   const { cwd, lock, runInto } = await userOf('ERROR', () => images);
   fs.writeFileSync(path.join(cwd, 'bad.ova'), '');
+  fs.writeFileSync(path.join(cwd, 'warned.ovf'), envelope(''));
   await lock();
   images = [{ ...UBUNTU, updated_on: '2020-01-01 Wed 00:00:00 UTC' }];
   const stderr = expect.stringContaining(message);

@@ -4,13 +4,14 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { envelope, hardwareItem } from '../../ovf/harness.ts';
+import { certificateFile, selfSigned } from '../../support/certificate.ts';
 import { FIXTURES } from '../../support/files.ts';
 import { runCli } from '../../support/io.ts';
 import { packTar, sampleMembers } from '../../support/package-writer.ts';
 import { expectSteps } from '../../support/steps.ts';
 import { localUser } from '../../support/users.ts';
 
-/** A user whose folder has one.ova, two.ova, junk.ova and broken.ovf without its disk. */
+/** A user whose folder has one.ova, two.ova, signed.ova, junk.ova, damaged.ova and broken.ovf without its disk. */
 function setUp() {
   const user = localUser();
   const write = (name: string, content: Uint8Array) =>
@@ -19,12 +20,26 @@ function setUp() {
   write('two.ova', packTar(sampleMembers('two')));
   write('junk.ova', Buffer.from('junk'));
   write('broken.ovf', sampleMembers('broken')[0].content);
+  const members = sampleMembers('signed');
+  const signature = certificateFile('signed.mf', members[1].content, selfSigned('localhost'));
+  const certificate = { name: 'signed.cert', content: Buffer.from(signature) };
+  write('signed.ova', packTar([...members.slice(0, 2), certificate, members[2]]));
+  write('damaged.ova', packTar([{ name: 'x.ovf', content: Buffer.from('<Envelope>') }]));
   return user;
 }
 
 const ONE = {
   ...{ file: 'one.ova', kind: 'ova', ovf_version: expect.any(String) },
-  systems: [{ name: 'one', hardware: { cpus: 1, memory: expect.any(Number) } }],
+  systems: [
+    {
+      ...{
+        name: 'one',
+        operating_system: 'A boot sector that says hello',
+        hardware_families: ['vmx-07'],
+      },
+      hardware: { cpus: 1, memory: expect.any(Number) },
+    },
+  ],
   disks: [{ capacity: 4 * 1024 ** 2, file: 'one-disk1.vmdk' }],
   ...{ deployment_options: [], manifest: { algorithm: 'SHA256' }, findings: [] },
 };
@@ -33,6 +48,10 @@ const BROKEN =
 const JUNK =
   'junk.ova contains no readable OVF descriptor\nhint: see why with: imgctl validate junk.ova\n';
 const COUNTED = `imgctl: error: ${JUNK}imgctl: 1 read, 1 failed: junk.ova\n`;
+const SIGNED =
+  /^certificate +signed\.cert\nsigned by +imgctl test \(ECDSA, SHA256\), valid until 2049-12-31, self-signed; /m;
+const DAMAGED = /^package +damaged\.ova\nkind +OVA archive\nfile +x\.ovf, 10 bytes, descriptor\n$/;
+const UNREADABLE = 'imgctl: damaged.ova contains no readable OVF descriptor\nhint: see why with: ';
 const BOTH_GONE =
   /^imgctl: error: file a\.ova does not exist\n.*imgctl: error: file b\.ova does .*\nimgctl: 2 failed: a\.ova, b\.ova\n$/s;
 
@@ -44,7 +63,9 @@ describe('inspect', () => {
       package: 'one.ova',
       kind: 'OVA archive',
       'OVF version': expect.stringMatching(/^[12]\./),
-      system: expect.stringMatching(/^one, .*1 CPU, .* MiB memory, 1 disk/),
+      system: expect.stringMatching(
+        /^one, A boot sector that says hello, 1 CPU, .* MiB memory, 1 disk, .*, vmx-07$/,
+      ),
       disk: expect.stringMatching(/, 4 MiB, streamOptimized, one-disk1\.vmdk$/),
       'file 1': expect.stringMatching(/^one\.ovf, [\d.]+ KiB, descriptor$/),
       'file 2': expect.stringMatching(/^one\.mf, \d+ bytes, manifest$/),
@@ -96,7 +117,9 @@ file: one.ovf, `);
       ['inspect one.ova two.ova', /^package +one\.ova\n(.+\n)+\npackage +two\.ova\n/],
       ['inspect one.ova two.ova -q', 'one.ova\ntwo.ova\n'],
       ['inspect broken.ovf -q', 'broken.ovf\n', BROKEN],
+      ['inspect signed.ova', SIGNED],
       ['inspect junk.ova', '', `imgctl: ${JUNK}`, 1],
+      ['inspect damaged.ova', DAMAGED, new RegExp(`^${UNREADABLE}`), 1],
       ['inspect junk.ova one.ova -q', 'junk.ova\none.ova\n', COUNTED, 1],
       ['inspect a.ova b.ova -q', '', BOTH_GONE, 5],
     );

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { packageError } from '../../../src/commands/packages/package-errors.ts';
 import { describeRate } from '../../../src/words.ts';
+import { certificateFile, selfSigned } from '../../support/certificate.ts';
 import { flipByte } from '../../support/files.ts';
 import { failed, fakeIo, runCli } from '../../support/io.ts';
 import { packTar, sampleMembers } from '../../support/package-writer.ts';
@@ -12,7 +13,7 @@ import { unixOnly } from '../../support/platform.ts';
 import { expectSteps } from '../../support/steps.ts';
 import { localUser } from '../../support/users.ts';
 
-/** A user with a valid Good.ova, a warned.ova without manifest and a bad.ova with a flipped byte. */
+/** A user with Good.ova, signed.ova, warned.ova and extra.ova without a manifest, and bad.ova with a flipped byte. */
 function setUp() {
   const user = localUser();
   const members = sampleMembers('vm');
@@ -21,8 +22,12 @@ function setUp() {
   writeFileSync(join(user.directory, 'warned.ova'), packTar(unlisted));
   writeFileSync(join(user.directory, 'bad.ova'), packTar(members));
   flipByte(join(user.directory, 'bad.ova'), -2_000);
-  const extra = { name: 'extra.txt', content: Buffer.from('x') };
-  writeFileSync(join(user.directory, 'extra.ova'), packTar([...unlisted, extra]));
+  const extras = ['a.txt', 'b.txt'].map((name) => ({ name, content: Buffer.from('x') }));
+  writeFileSync(join(user.directory, 'extra.ova'), packTar([...unlisted, ...extras]));
+  const signature = certificateFile('vm.mf', members[1].content, selfSigned('localhost'));
+  const certificate = { name: 'vm.cert', content: Buffer.from(signature) };
+  const signed = [...members.slice(0, 2), certificate, members[2]];
+  writeFileSync(join(user.directory, 'signed.ova'), packTar(signed));
   return user;
 }
 
@@ -34,6 +39,10 @@ const MISMATCH = /\nerror +digest-mismatch +vm-disk1\.vmdk +SHA256 is \w{64}, th
 const CSV = /^severity,code,place,message\r\nerror,digest-mismatch,vm-/;
 const BOTH =
   /^file +severity +code .*\nwarned\.ova +warning +no-manifest .*\nbad\.ova +error .*\n$/;
+const SIGNED =
+  'imgctl: signed.ova: valid, no findings; signed by imgctl test (ECDSA, SHA256), valid until 2049-12-31, self-signed; trust in the issuer is not judged\n';
+const EXTRA =
+  'imgctl: extra.ova: valid, 3 warnings; unpacked: vm-disk1.vmdk; only read: a.txt and 1 more\n';
 const FOLDER = 'imgctl: . is not a file\nhint: name its files, such as *.ova\n';
 const EMPTY = /^imgctl: the name of a file must not be empty\nhint: provide an OVA/;
 const COUNTED =
@@ -51,6 +60,8 @@ describe('validate', () => {
         WARNING,
         'imgctl: warned.ova: valid, 1 warning; unpacked: vm-disk1.vmdk\n',
       ],
+      ['validate signed.ova', '', SIGNED],
+      ['validate extra.ova', /unreferenced-file/, EXTRA],
       ['validate bad.ova', MISMATCH, INVALID, 1],
       ['validate bad.ova --json', [{ ...FINDING, severity: 'error' }], ERROR, 1],
       ['validate bad.ova -o ndjson', FINDING, ERROR, 1],
@@ -61,7 +72,7 @@ describe('validate', () => {
       ['validate Good.ova warned.ova bad.ova', BOTH, /invalid/, 1],
       [
         'validate extra.ova bad.ova -q --get code',
-        'no-manifest\nunreferenced-file\ndigest-mismatch\n',
+        'no-manifest\nunreferenced-file\nunreferenced-file\ndigest-mismatch\n',
         COUNTED,
         1,
       ],
@@ -93,6 +104,11 @@ describe('validate', () => {
       'hint: provide',
     ];
     expect(piped).toEqual(labels.map((label) => expect.stringMatching(`^${label}`)));
+    // Where the lines cannot be seen beside the output, it has them.
+    for (const io of [{ columns: 200 }, { errorColumns: 200 }])
+      expect((await imgctl(line, io)).stdout).toMatch(/^warned\.ova .*^bad\.ova .*^worse\.ova /ms);
+    const named = await imgctl(`${line} --get file`, terminal);
+    expect(named.stdout).toBe('warned.ova\nbad.ova\nworse.ova\n');
   });
 
   unixOnly('symbolic links need rights')('rejects what it cannot read', async () => {
@@ -115,12 +131,18 @@ describe('validate', () => {
       ['inspect bad.ova -q', 'bad.ova\n'],
     );
   });
+});
 
-  it('exits 130 when interrupted', async () => {
-    const io = fakeIo({ cwd: setUp().directory });
-    io.interrupt();
-    expect(await runCli(['validate', 'Good.ova'], io)).toMatchObject({ stdout: '', exitCode: 130 });
-  });
+it.each(['validate', 'inspect'])('%s exits 130 when interrupted', async (command) => {
+  const io = fakeIo({ cwd: setUp().directory });
+  io.interrupt();
+  expect(await runCli([command, 'Good.ova'], io)).toMatchObject({ stdout: '', exitCode: 130 });
+});
+
+it.each(['validate', 'inspect'])('%s warns of an expired certificate', async (command) => {
+  const time = Date.parse('2050-01-01');
+  const { stdout } = await setUp().imgctl(`${command} signed.ova --json`, { time });
+  expect(stdout).toContain('"certificate-expired"');
 });
 
 it.each([
@@ -160,7 +182,7 @@ describe('validate --max-hardware', () => {
   it.each<[string, (text: string) => string, string?]>([
     ['vmx-07', (text) => text],
     ['vmx-6', (text) => text, 'newer-hardware: vmx-07, newer than vmx-6'],
-    ['vmx-13', system('vmx-19'), newer('vmx-19')],
+    ['VMX-013', system('vmx-19'), newer('vmx-19')],
     ['vmx-13', system('vmx-18,  vmx-19'), newer('vmx-18, vmx-19')],
     ['vmx-13', system('vmx-10 vmx-19')],
     ['vmx-13', system('vmx-19 virtualbox-2.2'), newer('vmx-19, virtualbox-2.2')],
@@ -185,7 +207,7 @@ describe('validate --max-hardware', () => {
     expect(exitCode).toBe(0);
   });
 
-  it.each(['13', 'vmx-', 'vmx-x'])('rejects %s', async (version) => {
+  it.each(['13', 'vmx-', 'vmx-x', 'vmx-1000'])('rejects %s', async (version) => {
     const result = await runCli(['validate', 'x.ova', '--max-hardware', version]);
     expect(result).toEqual(
       failed(2, `--max-hardware must be a version such as vmx-13 (got ${version})`),
