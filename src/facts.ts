@@ -1,6 +1,6 @@
 // What an error or a warning knows besides its message: src/cli/hints.ts makes a hint of it.
 
-/** A command of imgctl: the words behind the name of the program. */
+/** A command of imgctl: the words after the name of the program. */
 export interface Invocation {
   readonly imgctl: readonly string[];
 }
@@ -10,7 +10,7 @@ export type AddressOf = 'service' | 'storage';
 
 /** Facts by kind. Most folders know no command, option or setting: they say what is wrong. */
 export type Facts =
-  /** What anyone could do, whatever the program is called. */
+  /** Advice that names no command, option or setting of imgctl. */
   | { readonly kind: 'advice'; readonly text: string }
   /** What a command says itself: texts, commands that are printed for the run, and other facts. */
   | { readonly kind: 'hint'; readonly parts: readonly (string | Invocation | Facts)[] }
@@ -25,9 +25,9 @@ export type Facts =
   | { readonly kind: 'login-needed' }
   | { readonly kind: 'username-needed' }
   | { readonly kind: 'storage-needed' }
-  /** A token was refused for good. @param given where it is from, if not from a login */
+  /** No token replaces a refused one. @param given where it is from, unless from a login */
   | { readonly kind: 'token-refused'; readonly given?: string | undefined }
-  /** A password was refused. @param origin where it is from; undefined if it was typed */
+  /** A password was refused. @param origin where it is from; undefined if typed at a prompt */
   | {
       readonly kind: 'password-refused';
       readonly origin?: string | undefined;
@@ -40,7 +40,7 @@ export type Facts =
    * @param wait until then
    */
   | { readonly kind: 'token-limit'; readonly resetsAt: number; readonly wait: number }
-  /** The system keychain cannot be used. @param fix of what would help */
+  /** The system keychain cannot be used. @param fix what would help, if anything */
   | { readonly kind: 'keychain'; readonly fix: string | undefined }
   | { readonly kind: 'helper-missing' }
   /** A command for a secret failed. @param isTyped on the command line */
@@ -66,11 +66,11 @@ export type Facts =
       readonly more?: string | undefined;
     }
   | { readonly kind: 'needs-tls'; readonly of: AddressOf; readonly otherwise?: string | undefined }
-  /** What it stands for may have moved. */
+  /** The service or the storage may have moved. */
   | { readonly kind: 'moved'; readonly of: AddressOf }
   /** The base URL has the path of the API, which each request adds. @param url without it */
   | { readonly kind: 'path-twice'; readonly url: string }
-  /** A certificate is not trusted. @param hasOthers if there are certificates that were given */
+  /** A certificate is not trusted. @param hasOthers true if others were given, as by ca-file */
   | { readonly kind: 'untrusted'; readonly of: AddressOf; readonly hasOthers: boolean }
   /** @param milliseconds that the request had */
   | { readonly kind: 'timeout'; readonly of: AddressOf; readonly milliseconds: number }
@@ -90,7 +90,7 @@ export type Facts =
       readonly wasRetried: boolean;
     }
   | { readonly kind: 'no-such-image' }
-  /** A page behind the last one. @param page that exists */
+  /** The service has no such page. @param page one that it has */
   | { readonly kind: 'other-page'; readonly page: number }
   /** A body that is too large to be understood. */
   | { readonly kind: 'unread-body'; readonly url: string }

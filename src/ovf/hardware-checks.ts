@@ -21,7 +21,7 @@ interface Device {
 }
 
 /**
- * Reports drives whose Parent is empty, unknown or no controller, and drives that share a place:
+ * Reports drives whose Parent is empty, unknown or not a controller, and drives that share a place:
  * vSphere and VirtualBox refuse them. The platform itself places a drive without a Parent.
  * @param choices the items of each deployment option
  */
@@ -57,7 +57,7 @@ function parentProblem(
   if (IMAGE_OF_OVIRT.test(parent)) return null;
   const type = types.get(parent);
   if (type === undefined) return `unknown Parent ${parent}`;
-  return CONTROLLERS.includes(type) ? null : `its Parent ${parent} is no controller`;
+  return CONTROLLERS.includes(type) ? null : `its Parent ${parent} is not a controller`;
 }
 
 /** Returns `address 0 of Parent 4`; null if the item does not say it. */

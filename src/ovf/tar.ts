@@ -35,7 +35,7 @@ type ReportByte = (code: FindingCode, offset: number, message: string) => void;
 /** Archives in other formats than ustar, whose sizes end at 8 GiB. Each is reported once. */
 const DIALECTS = {
   'pax-header': 'pax extended header; use --format=ustar, or gnu for large files and long names',
-  'not-ustar': 'not in ustar format, which only large files and long names need',
+  'not-ustar': 'not in ustar format; only large files and long names need another format',
 } as const;
 
 /**

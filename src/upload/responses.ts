@@ -18,7 +18,7 @@ export function requireLength({ headers, url }: HttpResponse, name: string): num
   const { 'content-length': length } = headers;
   if (length !== undefined) return Number(length);
   const advice = 'ask the administrators to send Content-Length in responses to HEAD';
-  const message = `${url.host} does not tell the size of ${name}`;
+  const message = `${url.host} does not send the size of ${name}`;
   throw new ImgctlError('bad-answer', message, { facts: advice });
 }
 

@@ -192,7 +192,7 @@ describe('a descriptor', () => {
     ['an unknown Parent', ['d1: unknown Parent 9'], IDE + drive(1, 9)],
     [
       'another disk as Parent',
-      ['d2: its Parent 1 is no controller'],
+      ['d2: its Parent 1 is not a controller'],
       IDE + drive(1, 5) + drive(2, 1),
     ],
     [

@@ -426,7 +426,7 @@ describe('push to WebDAV', () => {
 
   it.each([
     ['asks with HEAD for a size that PROPFIND leaves out', true, 0, 'web.ova: uploaded'],
-    ['names a size that nothing tells', false, 1, 'does not tell the size of .imgctl-'],
+    ['names a size that nothing tells', false, 1, 'does not send the size of .imgctl-'],
   ])('%s', async (_what, hasHead, exitCode, text) => {
     const { push } = await pushTo(({ method, target }, sizes) => {
       if (!sizes.has(target)) return undefined;

@@ -458,13 +458,13 @@ describe('push to an S3 storage', () => {
     expect((await push()).exitCode).toBe(0);
   });
 
-  it('that does not tell the size of an object says so', async () => {
+  it('that does not send the size of an object is an error that says so', async () => {
     const headers = { etag: '"1"', 'transfer-encoding': 'chunked' };
     const { push } = await pushTo({ refuse: ({ method }) => method === 'HEAD' && { headers } });
     expect(await push()).toEqual(
       failed(
         1,
-        /does not tell the size of web.ova\nhint: ask the administrators to send Content-Length/,
+        /does not send the size of web.ova\nhint: ask the administrators to send Content-Length/,
       ),
     );
   });

@@ -54,7 +54,7 @@ const OPTIONS = [
   option('--fault <spec>', "inject a fault, such as 'GET /v2/image=503,first=2'; repeatable", {
     repeatable: true,
   }),
-  option('--until <date>', 'its last day in UTC, such as 2025-07-31 (today)'),
+  option('--until <date>', 'day of the newest image (UTC), such as 2025-07-31 (today)'),
   option('--seed <n>', 'seed of the generated catalogue', number('1', 2 ** 31)),
 ] as const;
 
@@ -147,7 +147,7 @@ function whyNotListening(cause: unknown): readonly [reason: string, facts?: Fact
     case 'EAI_AGAIN':
       return ['the name has no address', useHost];
     case 'EADDRNOTAVAIL':
-      return ['it is no address of this machine', useHost];
+      return ['it is not an address of this machine', useHost];
     default:
       return [errorReason(cause)];
   }
@@ -244,7 +244,7 @@ function parseUser(text: string): User {
   const [given, secret] = text.split(/:(.*)/s);
   if (given && secret) {
     const facts = 'use a name without / and \\, which becomes a folder of --uploads';
-    throw new ImgctlError('usage', 'the name of a user must be no path', { facts });
+    throw new ImgctlError('usage', 'a user name must not be a path', { facts });
   }
   const facts = hint`use a user such as: ${imgctl('emulator', '--user', 'alice:secret')}`;
   throw new ImgctlError('usage', 'a user must be name:password', { facts });

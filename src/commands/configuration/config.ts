@@ -179,7 +179,7 @@ async function set(context: Context, _options: object, name: string, value: stri
   const variable = variableOf(key);
   const overriding = context.io.env[variable];
   if (overriding && overriding !== value) {
-    context.console.warn(`${variable} overrides it`, `run: unset ${variable}`);
+    context.console.warn(`${variable} overrides this setting`, `run: unset ${variable}`);
   }
   if (key === 'base-url') reportMove(context, stored);
   warnIfUnusable(context, settings, key);

@@ -127,7 +127,7 @@ async function use(context: Context, _options: object, profile: string): Promise
   });
   context.console.success(`Now using profile ${profile}`);
   if (io.env.IMGCTL_PROFILE && io.env.IMGCTL_PROFILE !== profile) {
-    const message = `IMGCTL_PROFILE=${io.env.IMGCTL_PROFILE} overrides it`;
+    const message = `IMGCTL_PROFILE=${io.env.IMGCTL_PROFILE} overrides the default`;
     context.console.warn(message, 'run: unset IMGCTL_PROFILE');
   }
 }

@@ -208,7 +208,7 @@ function guessOfFilter({ field, operator, operands }: Filter): string | undefine
   if (kindOf(field) !== 'text' || typeof value !== 'string') return undefined;
   // -f 'name~^rocky'
   const meant = operator === 'contains' ? anchored(field, value) : undefined;
-  if (meant !== undefined) return `~ takes ^ and $ as they are; did you mean -f ${meant}?`;
+  if (meant !== undefined) return `~ takes ^ and $ literally; did you mean -f ${meant}?`;
   if (operator !== 'eq' && operator !== 'like') return undefined;
   // -f folder=none
   if (operator === 'eq' && /^(null|none|nil|""|'')$/i.test(value)) {

@@ -18,7 +18,7 @@ export const imagesSnapshot = command({
   name: 'snapshot',
   summary: 'save the whole catalogue for offline use',
   description: [
-    'Saves the public catalogue as JSON, one image per line, by gzip if the name ends with .gz. If the list is incomplete, nothing is saved. Read it with --from, or serve it with "imgctl emulator --from".',
+    'Saves the public catalogue as JSON, one image per line, gzipped if the name ends with .gz. If the list is incomplete, nothing is saved. Read it with --from, or serve it with "imgctl emulator --from".',
   ],
   examples: [
     'imgctl images snapshot catalogue.json',

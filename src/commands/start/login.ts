@@ -52,7 +52,7 @@ export const login = command({
   ],
   details: [
     '--store-password uses the system keychain (secret-tool on Linux, security on macOS), or the credential helper that is set (on Windows, wincred). Run it again to replace the password; "imgctl logout" deletes it. Jobs cannot use a locked keychain: give them a password command.',
-    'At the limit of token requests, imgctl sends none until it has passed; --ignore-limit sends one anyway, for example after correcting the clock.',
+    'At the limit of token requests, imgctl sends none until the limit ends; --ignore-limit sends one anyway, for example after correcting the clock.',
   ],
   examples: [
     'imgctl login --base-url https://images.example.com -u alice',

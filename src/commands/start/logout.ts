@@ -27,7 +27,7 @@ export const logout = command({
   otherNames: ['signout', 'sign-out', 'logoff'],
   summary: 'delete cached tokens and the stored password',
   description: [
-    'Deletes the token of the profile, which profiles with the same user and base URL share. The token of an earlier user stays until it expires, or until --all deletes it.',
+    'Deletes the token of the profile, shared by profiles with the same user and base URL. The token of an earlier user stays until it expires, or until --all deletes it.',
     'Also deletes the password that "imgctl login --store-password" stored, but no settings. The service is not contacted, and cannot revoke tokens. Only --all deletes a token in a shared store (see "imgctl help fleet").',
   ],
   examples: ['imgctl logout', 'imgctl logout --profile staging', 'imgctl logout --all'],

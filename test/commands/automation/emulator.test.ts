@@ -159,7 +159,7 @@ it.each([
   ['--sample', '--images=1', '--sample needs --uploads'],
   ['--port', '65536', '65535'],
   ...['hunter2', ':x'].map((user) => ['--user', user, 'a user must be name:password']),
-  ...['.:x', '..:x', 'a/b:x', 'a\\b:x'].map((user) => ['--user', user, 'must be no path']),
+  ...['.:x', '..:x', 'a/b:x', 'a\\b:x'].map((user) => ['--user', user, 'must not be a path']),
   ['--fault', 'GET /v2=oops', "unknown kind of fault 'oops'"],
   ['--sync-delay', 'soon', '--sync-delay'],
 ])('emulator rejects %s %s', async (option = '', value = '', named = '') => {
@@ -178,7 +178,7 @@ it('emulator fails if the port is in use', async () => {
 });
 
 it('emulator says that another machine has the address', async () => {
-  const message = 'cannot listen on 192.0.2.1:0: it is no address of this machine';
+  const message = 'cannot listen on 192.0.2.1:0: it is not an address of this machine';
   const hint = 'use an address of this machine: imgctl emulator --host 127.0.0.1';
   const result = await runCli(['emulator', '--host', '192.0.2.1', '--port', '0']);
   expect(result).toEqual(failed(2, `imgctl: ${message}\nhint: ${hint}\n`));

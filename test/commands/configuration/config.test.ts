@@ -67,7 +67,7 @@ describe('config', () => {
     const { imgctl, emulator } = await emulatorUser();
     const [old, now] = [emulator.baseUrl, 'https://new.example'];
     const overridden =
-      'imgctl: warning: IMGCTL_BASE_URL overrides it\nhint: run: unset IMGCTL_BASE_URL\n';
+      'imgctl: warning: IMGCTL_BASE_URL overrides this setting\nhint: run: unset IMGCTL_BASE_URL\n';
     const moved = `${overridden}imgctl: lock files, snapshots, cursors and history still belong to ${old}\nhint: if it is the same service, put ${now} into base_url of lock files and snapshots\n`;
     await expectSteps(
       imgctl,

@@ -103,7 +103,7 @@ describe('profile', () => {
     await expectSteps(imgctl, ['profile use default', '', changed]);
     expect(config()).toEqual({ ...TWO, profile: 'default', future: 1 });
     const line = 'IMGCTL_PROFILE=x profile use staging';
-    await expectSteps(imgctl, [line, '', /IMGCTL_PROFILE=x overrides it/]);
+    await expectSteps(imgctl, [line, '', /IMGCTL_PROFILE=x overrides the default/]);
     expect(config().profile).toBe('staging');
     const deleted = 'imgctl: deleted profile default\n';
     await expectSteps(imgctl, ['profile delete default', '', deleted]);

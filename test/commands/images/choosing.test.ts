@@ -100,7 +100,7 @@ describe('an empty list on a terminal', () => {
     [
       "images list -f 'name~^rocky'",
       'no images match',
-      "~ takes ^ and $ as they are; did you mean -f 'name,like,rocky%'?",
+      "~ takes ^ and $ literally; did you mean -f 'name,like,rocky%'?",
     ],
     ['images list 1467', 'no images match', 'words match names; to select by id: -f id=1467'],
   ])(

@@ -351,8 +351,8 @@ describe('doctor checks the configuration', () => {
       ),
       'warning: unknown setting bas-url -> remove it with: imgctl config unset bas-url',
       expect.stringMatching(/^warning: unknown setting k.* -> remove it from config\.json$/),
-      'warning: the variable IMGCTL_VERSION means nothing -> see: imgctl help environment',
-      'warning: the variable IMGCTL_UPLOD_URL means nothing -> did you mean IMGCTL_UPLOAD_URL?',
+      'warning: unknown variable IMGCTL_VERSION -> see: imgctl help environment',
+      'warning: unknown variable IMGCTL_UPLOD_URL -> did you mean IMGCTL_UPLOAD_URL?',
     ]);
     const { stdout, exitCode } = await runCli(['doctor'], { env: { IMGCTL_OUTPUT: 'xml' } });
     expect(stdout).toMatch(/\nfiles +warning +no home directory.*\n +hint: set HOME, such as /);

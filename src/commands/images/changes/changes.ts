@@ -57,7 +57,7 @@ const OPTIONS = [
   ),
   option(
     '--since-file <file>',
-    'compare with this snapshot instead of the last run; if it is from another service, by label',
+    'compare with this snapshot instead of the last run, by label if it is from another service',
     { from: 'files', conflicts: ['cursor'] },
   ),
   option('--peek', 'do not remember this run'),

@@ -11,7 +11,7 @@ export const imagesLock: CommandDeclaration = {
   name: 'lock',
   summary: 'lock images by name in a file',
   description: [
-    'A lock file stores a query and its newest image under each name, and the address of their service. Commit it, so that every build uses the same images. It works only with that service, because ids mean other images elsewhere.',
+    'A lock file stores a query and its newest image under each name, and the address of the service. Commit it, so that every build uses the same images. It works only with that service, because ids mean other images elsewhere.',
   ],
   examples: [
     'imgctl images lock add web ubuntu 22.04 server',

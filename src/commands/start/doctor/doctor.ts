@@ -267,7 +267,7 @@ function configurationResults({ context: { settings, io } }: Diagnosis): CheckRe
     const meant = nearest(suffix(name), VARIABLES.map(suffix));
     const see = hint`see: ${imgctl('help', 'environment')}`;
     const fix = meant ? `did you mean IMGCTL_${meant}?` : see;
-    results.push(warning(`the variable ${name} means nothing`, fix));
+    results.push(warning(`unknown variable ${name}`, fix));
   }
   if (results.length > 0) return results;
   const set = SETTING_KEYS.filter((key) => settings.find(key).layer !== 'default');
