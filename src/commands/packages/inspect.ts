@@ -109,7 +109,7 @@ function describe(summary: PackageSummary): Row {
       each.product,
       each.vendor,
       each.fullVersion ?? each.version,
-      counted(each.properties, 'property value'),
+      each.properties === 1 ? '1 property' : `${each.properties} properties`,
     ]),
     ...numbered('system', systems, ({ id, name, operatingSystem, collections, ...each }) => [
       name ?? id ?? 'unnamed',

@@ -75,7 +75,7 @@ describe('inspect', () => {
     expect(stdout).not.toContain(' -\n');
   });
 
-  it('says in words what a descriptor has', async () => {
+  it('describes in words what a descriptor has', async () => {
     const { imgctl, directory } = localUser();
     const network = (name: string, text: string) =>
       `<Network ovf:name="${name}"><Description>${text}</Description></Network>`;
@@ -95,8 +95,8 @@ describe('inspect', () => {
     writeFileSync(join(directory, 'one.ovf'), xml);
     const { stdout } = await imgctl('inspect one.ovf');
     expect(stdout.replace(/ {2,}/g, ': ')).toMatch(`OVF version: 1.x
-product 1: Suite, V, 1.0.1, 1 property value
-product 2: 2, 0 property values
+product 1: Suite, V, 1.0.1, 1 property
+product 2: 2, 0 properties
 system 1: one, 2 CPUs, 0 disks, 0 network adapters, in all/some
 system 2: unnamed, 0 disks, 0 network adapters, in all
 disk: a, 1 KiB, empty
