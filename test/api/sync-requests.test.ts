@@ -114,7 +114,7 @@ describe('a sync request', () => {
     ['succeeded', { id: 41, status: 'PROCESSED', data: { added: 3 } }],
     ['succeeded', { status: 'PENDING', data: { status: 'PROCESSED' } }],
   ])(
-    'takes the status of the innermost record, with an id if one has it: %s for %j',
+    'takes the status of the innermost record, or of the innermost with an id: %s for %j',
     async (state, json) => {
       expect(await read(json)).toMatchObject({ state });
     },

@@ -44,7 +44,7 @@ it('commands with --get and --no-trunc have -c, which the hint for a missing val
 const rowsOf = (rows: readonly { typed: readonly string[] }[]) =>
   rows.flatMap(({ typed }) => typed);
 
-it('there are at most 40 rows, and no phrase has two', () => {
+it('there are at most 40 guesses, and each phrase has one', () => {
   for (const phrases of [
     rowsOf([...COMMAND_GUESSES, ...OPTION_GUESSES]),
     rowsOf(RENAMED_OPTIONS),
@@ -70,7 +70,7 @@ it.each([...COMMAND_GUESSES, ...OPTION_GUESSES])(
   },
 );
 
-it.each(RENAMED_OPTIONS)('$typed are explained with $meant', async ({ typed, meant, advice }) => {
+it.each(RENAMED_OPTIONS)('$typed get advice about $meant', async ({ typed, meant, advice }) => {
   for (const unknown of typed) {
     const owners = leavesOf().filter(([, { options = [] }]) => {
       const flags = [...options, ...ALL_GLOBAL_OPTIONS].flatMap(flagsOf);

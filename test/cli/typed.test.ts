@@ -128,7 +128,7 @@ it.each([
   expect(stderr).not.toContain('typeset');
 });
 
-it('fields behind --json, and words with a dash, are refused also if a file has that name', async () => {
+it('fields after --json, and words with a dash, are refused even if a file has that name', async () => {
   const { imgctl, directory } = localUser();
   for (const word of ['public', '-9']) writeFileSync(path.join(directory, word), '');
   expect(await imgctl('images list --json public')).toEqual(

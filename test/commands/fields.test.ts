@@ -172,7 +172,7 @@ describe('the JSON output', () => {
   });
 });
 
-it('columns of states and times are shown as such', () => {
+it('columns of states and times are declared as states and times', () => {
   for (const [command, { fields = [] }] of leavesOf()) {
     // The token is printed alone.
     for (const { name, isState = false, isTime = false } of command === 'token' ? [] : fields) {

@@ -98,7 +98,7 @@ it.each([
     'x.json',
     'waiting for another imgctl that changes the lock file',
   ],
-])('%s says each 30 s that another process has the mutex of %s', async (line, prefix, text) => {
+])('%s says every 30 s that another process holds the mutex of %s', async (line, prefix, text) => {
   const { baseUrl } = await serve({ images: 1 });
   const env = account(baseUrl);
   expect(await runCli(line.split(' '), { env })).toMatchObject({ exitCode: 0 });

@@ -154,7 +154,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     expect(redis.cli('keys', '*token')).toBe('');
   });
 
-  it('is checked by doctor: its password, its memory and the seal', async () => {
+  it('is checked by doctor: its password, its memory and whether tokens are encrypted', async () => {
     const { redis, doctor, login } = await fleetUser();
     const sealed = { IMGCTL_TOKEN_STORE_KEY: KEY };
     expect(await doctor()).toMatch(/^ok: \S+: reachable, tokens are not encrypted/);

@@ -55,7 +55,7 @@ it.each([
   },
 );
 
-it('a login in a hint for the service of another profile keeps another user name', () => {
+it('a login in a hint for another profile names the user only if that profile has another', () => {
   const taken = { 'base-url': 'https://test.example', username: 'alice' };
   const own = { 'base-url': 'https://own.example' };
   const profiles = new Map(Object.entries({ default: own, taken }));

@@ -226,7 +226,7 @@ describe('the lock', () => {
     );
   });
 
-  it('is not waited for if none can be made, and is optional for holdMutexIfPossible', async () => {
+  it('fails at once if it cannot be made, and holdMutexIfPossible does without it', async () => {
     const file = path.join(temporaryDirectory(), 'file');
     fs.writeFileSync(file, '');
     const io = fakeIo({ time: 0 });

@@ -58,7 +58,7 @@ it.each([
 it.each([
   [false, /^set HTTPS_PROXY$/, /^set HTTPS_PROXY$/],
   [true, /firewall/, /--timeout/],
-])('a request that is sent: %s, and times out has the hint %s, with its own limit %s', (...row) => {
+])('a timeout (request sent: %s) has the hint %s, and one of imgctl itself %s', (...row) => {
   const [sent, hint, ownHint] = row;
   const endpoint = { ...ENDPOINT, proxyAdvice: 'set HTTPS_PROXY' };
   expect(hintOf(errorOf('ETIMEDOUT', sent, endpoint))).toMatch(hint);

@@ -322,7 +322,7 @@ describe('the pace', () => {
     expect(sleeps).toEqual([250, 250]);
   });
 
-  it('lets an aborted request end before the one that has the turn, and the next one after that', async () => {
+  it('ends an aborted request before the one that has the turn, and the next request after that', async () => {
     const { pace, send, answer } = paceAt();
     await send(429);
     let respond = () => {};

@@ -157,7 +157,7 @@ describe('library token', () => {
       ({ method, headers }) =>
         method === 'POST' ? tokenResponse('T-of-alice') : echo(500, headers),
     ],
-  ])('and its password are in no message or trace of %s that repeats them', async (_, script) => {
+  ])('and its password are masked in messages and traces of %s', async (_, script) => {
     const { baseUrl } = await scriptedServer(script);
     const shown: string[] = [];
     const onTrace = shown.push.bind(shown);
@@ -276,7 +276,7 @@ describe('library close', () => {
     await expect(user.getImage(1)).rejects.toMatchObject(CLOSED);
   });
 
-  it('ends a call that waits for its next try', async () => {
+  it('ends a call that waits before a retry', async () => {
     const { baseUrl } = await scriptedServer(() => ({
       status: 503,
       headers: { 'retry-after': '30' },
@@ -285,7 +285,7 @@ describe('library close', () => {
     await expect(user.getImage(1)).rejects.toMatchObject(CLOSED);
   });
 
-  it('says of a submit that was sent that its outcome is unknown', async () => {
+  it('says that the outcome of a submit that was sent is unknown', async () => {
     const { baseUrl } = await scriptedServer(() => {
       void user.close();
       return STALL;

@@ -83,7 +83,7 @@ it('wrapWords counts what it is told to', () => {
   expect(wrapWords('日本 日本 b c', 6, { cellsOf: displayWidth })).toEqual(['日本', '日本 b', 'c']);
 });
 
-it('no line that wrapWords makes of several words has more cells than the width', () => {
+it('wrapWords makes no line of several words wider than the width', () => {
   const words = fc.array(anyText(), { minLength: 1, maxLength: 8 });
   const property = fc.property(words, fc.nat(20), (parts, width) => {
     const lines = wrapWords(parts.join(' '), width);

@@ -431,7 +431,7 @@ describe('dates with the year at their end', () => {
     ['beyond 2099', ['a-31-01-2100', 'a-01-02-2101']],
     ['with the year first', ['a-2024-01-31', 'a-2023-12-01']],
     ['months with the year first', ['a-202101', 'a-202012']],
-  ])('are none, or compared from the left: %s', (_, names) => {
+  ])('are compared from the left as they are: %s', (_, names) => {
     const first = { newest: names.slice(0, 1), doubt: undefined };
     expect(newestOf(names)).toEqual([first, first]);
   });

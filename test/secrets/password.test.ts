@@ -44,7 +44,7 @@ describe('the unattended password', () => {
     expect(source?.factsIfRefused).toMatchObject({ kind: 'password-refused', origin });
   });
 
-  it('is none without a source, also if the base URL is invalid', () => {
+  it('is undefined without a source, even if the base URL is invalid', () => {
     expect(sourceWith({}, { 'base-url': 'ftp://images.example' })).toBeUndefined();
   });
 

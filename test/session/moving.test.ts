@@ -274,7 +274,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     expect(session.files.read()?.token ?? '').toBe(stored.split(' ')[0]);
   });
 
-  it('gets no token of a login, which uses that of the machine that took the lock', async () => {
+  it('whose lock another machine took gets no token of a login, which then uses that of the machine', async () => {
     const redis = await freshRedis();
     const takeOverLock = () => {
       const lock = redis.cli('keys', '*lock');

@@ -469,7 +469,7 @@ describe('a token store', () => {
     await expect(redis.send([7 as unknown as string])).rejects.toThrow(TypeError);
   });
 
-  it('fails for its first reason from then on', async () => {
+  it('that failed once fails for the same reason from then on', async () => {
     const { baseUrl } = await listen(net.createServer((socket) => void socket.resume()));
     const address = parseRedisAddress(baseUrl.replace('http', 'redis')) as RedisAddress;
     const io = fakeIo();

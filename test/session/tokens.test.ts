@@ -279,7 +279,7 @@ describe('--wait-for-token', () => {
     expect([io.now() - before, tokenRequests(), first.notes]).toEqual([0, 1, []]);
   });
 
-  it('waits for one limit after another only as long as the patience in all', async () => {
+  it('waits for several limits no longer than its time in all', async () => {
     const limited = { ...errorResponse(429, 'enough'), headers: { 'retry-after': '60' } };
     const server = await scriptedServer({ 'POST /auth/request-token': [limited] });
     const io = fakeIo({ env: { IMGCTL_PASSWORD: 'demo' }, time: Date.now() });
@@ -399,7 +399,7 @@ describe('a token store', () => {
     expect(requests()).toBe(0);
   });
 
-  it('is sent after a wait though another copy of the limit ends a little later', async () => {
+  it('whose other copy of the limit ends a little later is waited for once', async () => {
     const readLimit = (now: number) => {
       const resetsAt = [60_000, 60_400].find((end) => now < end);
       return resetsAt === undefined ? undefined : { remaining: 0, receivedAt: 0, resetsAt };
@@ -409,7 +409,7 @@ describe('a token store', () => {
     expect([requests(), io.elapsed()]).toEqual([1, 60_000]);
   });
 
-  it('with one limit after another is waited for as long as the patience in all', async () => {
+  it('with several limits is waited for no longer than the patience in all', async () => {
     const readLimit = (now: number) => {
       return { remaining: 0, receivedAt: now, resetsAt: now + 60_000 };
     };
@@ -418,7 +418,7 @@ describe('a token store', () => {
     expect(io.elapsed()).toBe(60_000);
   });
 
-  it('is sent after the whole wait though the limit ended while the mutex was released', async () => {
+  it('whose limit ends while the mutex is released still gets a token after the wait', async () => {
     const limit = { remaining: 0, receivedAt: 0, resetsAt: 60_000 };
     const readLimit = (now: number) => (now < 60_000 ? limit : undefined);
     const release = async () => io.advance(60_000);

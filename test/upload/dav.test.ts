@@ -114,7 +114,7 @@ describe('an upload to WebDAV', () => {
 
 it.each([
   ['gone', 0],
-  ['gone before it tells a size', 0],
+  ['gone before its size is known', 0],
   ['still listed', 5],
 ])(
   'push of a file that WebDAV cannot return any more, and that is %s, exits %i',
@@ -126,7 +126,7 @@ it.each([
         return { status: 404 };
       }
       const isStored = target === '/bucket/web.ova' && !isGone && !sizes.has(target);
-      const size = what === 'gone before it tells a size' ? '' : `${statSync(file).size}`;
+      const size = what === 'gone before its size is known' ? '' : `${statSync(file).size}`;
       return isStored && shown(target, size);
     });
     expect((await push()).exitCode).toBe(exitCode);
@@ -426,7 +426,7 @@ describe('push to WebDAV', () => {
 
   it.each([
     ['asks with HEAD for a size that PROPFIND leaves out', true, 0, 'web.ova: uploaded'],
-    ['names a size that nothing tells', false, 1, 'does not send the size of .imgctl-'],
+    ['names a size that no response has', false, 1, 'does not send the size of .imgctl-'],
   ])('%s', async (_what, hasHead, exitCode, text) => {
     const { push } = await pushTo(({ method, target }, sizes) => {
       if (!sizes.has(target)) return undefined;

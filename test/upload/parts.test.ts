@@ -331,7 +331,7 @@ it('a part has at most 16 characters of the host, which differ for hosts that be
   expect(new Set(parts).size).toBe(hosts.length);
 });
 
-it('a body counts what is under way, from 0 each time that it is sent', async () => {
+it('a body counts its bytes from 0 each time that it is sent', async () => {
   const sent: number[] = [];
   const read = async function* () {
     yield* [Buffer.alloc(1), Buffer.alloc(2)];

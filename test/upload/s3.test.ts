@@ -106,7 +106,7 @@ describe('push to an S3 storage', () => {
     expect(lists.filter(({ url }) => url.searchParams.has(parameter))).toHaveLength(2);
   });
 
-  it('that answers with a page of XHTML is none', async () => {
+  it('that answers with a page of XHTML is not an S3 storage', async () => {
     const page = { body: '<html><p>Log in</p></html>' };
     const { start } = await pushTo({ refuse: ({ method }) => method === 'GET' && page });
     const text = /^imgctl: 127\.0\.0\.1:\d+ is not an S3 storage\nhint: check the upload URL/;
@@ -220,7 +220,7 @@ describe('push to an S3 storage', () => {
     expect(await push()).toMatchObject({ exitCode: 0 });
   });
 
-  it('whose ETags of parts are no digests does not prove an object by its own', async () => {
+  it('whose ETags of parts are not digests does not prove an object by its own ETag', async () => {
     const content = () => Buffer.alloc(2 ** 20);
     const { push } = await pushTo({ etag: OPAQUE.etag, content }, ({ method }, response) =>
       method === 'PUT' ? {} : response,
@@ -335,9 +335,9 @@ describe('push to an S3 storage', () => {
   });
 
   it.each([
-    ['the condition for a reason that passes', s3Error(400, 'RequestTimeout'), [true]],
+    ['the condition once', s3Error(400, 'RequestTimeout'), [true]],
     ['the rest with status 200', s3Error(501, 'NotImplemented'), [true, false]],
-  ])('that refuses %s may know If-None-Match, and keeps the parts', async (_what, first, sent) => {
+  ])('that refuses %s may take If-None-Match, and keeps the parts', async (_what, first, sent) => {
     const condition = 'if-none-match';
     const { push, requests } = await pushTo({
       refuse: (request) => {
@@ -458,7 +458,7 @@ describe('push to an S3 storage', () => {
     expect((await push()).exitCode).toBe(0);
   });
 
-  it('that does not send the size of an object is an error that says so', async () => {
+  it('that does not send the size of an object causes an error that says so', async () => {
     const headers = { etag: '"1"', 'transfer-encoding': 'chunked' };
     const { push } = await pushTo({ refuse: ({ method }) => method === 'HEAD' && { headers } });
     expect(await push()).toEqual(
@@ -492,7 +492,7 @@ describe('push to an S3 storage', () => {
     },
   );
 
-  it('that has uploads without readable parts gets a new one, and then loses them', async () => {
+  it('whose old uploads have no readable parts gets a new one, and then loses the old', async () => {
     const ids = Array.from({ length: 21 }, (_, number) => `old${number}`);
     const uploads = ids.map(
       (id) => `<Upload><Key>web.ova</Key><UploadId>${id}</UploadId></Upload>`,

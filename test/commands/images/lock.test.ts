@@ -263,7 +263,7 @@ it('images lock add, update and remove keep members that imgctl does not know', 
   expect((await lock('list --json')).stdout).not.toContain('owner');
 });
 
-it('says on a terminal if no image is locked', async () => {
+it('images lock says on a terminal that no images are locked', async () => {
   const { lock, imgctl, cwd } = await locked();
   for (const name of ['db', 'web']) await lock(`remove ${name}`);
   const stderr = 'imgctl: no images are locked\n';

@@ -168,7 +168,7 @@ describe('push whose list of images is late after the sync', () => {
     else expect(stderr).toContain(`imgctl: warning: ${LATE}`);
   });
 
-  it('sees no change in another order of two images of one name', async () => {
+  it('sees no change if two images of one name are listed in another order', async () => {
     const rows: [string, string][] = [
       ['web.ova', '1'],
       ['web.ova', '2'],

@@ -497,7 +497,7 @@ describe('push without settings', () => {
     );
   });
 
-  it('says what gives user name and password if neither is typed', async () => {
+  it('says how to set the user name and password if one is not typed', async () => {
     const { push, setUrl } = await setUp();
     await setUrl();
     for (const [typed, hint] of [

@@ -53,7 +53,7 @@ describe('sync', () => {
   });
 
   unixOnly('/dev is Unix')(
-    'warns once if it cannot write the history, or a token too',
+    'gives one warning if it cannot store the history, also if it cannot store a token',
     async () => {
       const token = { json: { token: 'T', expires: '2030-01-01T00:00:00Z' } };
       const { imgctl } = await scriptedUser({ [SUBMIT]: SUBMITTED, [TOKEN_REQUEST]: token });

@@ -157,8 +157,8 @@ it.each([
 
 it.each([
   ['vm.ovf', 'vm.ovf'],
-  ['a disk that is removed meanwhile', '/x/disk.vmdk'],
-])('validate says of %s that it does not exist', (_, named) => {
+  ['a disk that was removed meanwhile', '/x/disk.vmdk'],
+])('the error of a missing file names %s', (_, named) => {
   const path = resolve('/x', named);
   const cause = Object.assign(new Error('gone'), { syscall: 'open', code: 'ENOENT', path });
   const { message } = packageError('vm.ovf', '/x/vm.ovf', cause);

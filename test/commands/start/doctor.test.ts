@@ -527,7 +527,7 @@ it.each<['dav' | 's3', string[], number, RegExp]>([
 it.each([
   ['GET', 'GET', 'returned a file that differs from the uploaded one'],
   ['DELETE', 'PROPFIND', 'did not remove the file'],
-])('doctor --upload finds a file that another program writes after %s, at %s', async (...row) => {
+])('doctor --upload finds that another program wrote its file after %s, at %s', async (...row) => {
   const [first, then, finding] = row;
   let isChanged = false;
   let name = '';
