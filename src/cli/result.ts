@@ -17,7 +17,7 @@ export interface End {
   readonly summary?: string | undefined;
   /** Called after printing. It is not called if printing failed, unless `error` follows. */
   readonly afterwards?: () => Promise<void> | void;
-  /** Thrown after printing, also if the pipe was closed or there was no value for --get. */
+  /** Thrown after printing, even if the pipe was closed or there was no value for --get. */
   readonly error?: unknown;
   /** The exit code of a success; 0 if undefined. */
   readonly exitCode?: number;

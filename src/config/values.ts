@@ -18,7 +18,7 @@ export interface Value<Parsed = unknown> {
   readonly listed?: readonly string[] | undefined;
   /** A path; completion offers such files. */
   readonly from?: 'files' | 'folders' | 'packages' | undefined;
-  /** True if the text may be a path, also if completion offers none. */
+  /** True if the text may be a path, even if completion offers none. */
   readonly mayBePath?: boolean;
 }
 

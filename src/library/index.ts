@@ -147,7 +147,7 @@ function warningOnce(onTrace: (text: string) => unknown, warn?: (message: string
   });
 }
 
-/** Returns the callback without its errors, also if it is asynchronous. */
+/** Returns the callback without its errors, even if it is asynchronous. */
 function ignoringErrors(callback: (text: string) => unknown, onError: (error: unknown) => void) {
   return (text: string) => {
     // Called at once, as the constructor of a promise calls what it is given.

@@ -127,7 +127,7 @@ export class Tokens implements TokenSource {
     return this.#inUse?.token === token && isNewToken(this.#inUse, this.#options.io.now());
   }
 
-  /** Requests a token, also if there is a valid one. */
+  /** Requests a token, even if there is a valid one. */
   async login(given: Omit<TokenOrder, 'username'>): Promise<IssuedToken> {
     const { username, io } = this.#options;
     if (username === undefined) throw this.#notLoggedIn();

@@ -5,7 +5,7 @@ import type { Clock } from '../io.ts';
 /** Returns the same bytes, each as soon as it may be sent. */
 export type Limit = (chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
 
-/** Pieces per second: each shows progress, also if the rate is low and shared by many parts. */
+/** Pieces per second: each shows progress, even if the rate is low and shared by many parts. */
 const PIECES = 100;
 /** Milliseconds that may be caught up after a delay, so that delays do not add up. */
 const CATCH_UP = 200;

@@ -120,7 +120,7 @@ it.each<readonly [string, string]>([
   expect(parseTimeValue(text, NOW)?.start.at).toBe(iso ? Date.parse(iso) : undefined);
 });
 
-it('yesterday is the local day before, also if that has 23 hours', () => {
+it('yesterday is the local day before, even if that has 23 hours', () => {
   vi.stubEnv('TZ', 'Europe/Berlin');
   expect(timeInWords('yesterday', Date.parse('2026-03-30T00:30+02:00'))).toBe('2026-03-29');
 });

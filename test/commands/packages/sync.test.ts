@@ -53,7 +53,7 @@ describe('sync', () => {
   });
 
   unixOnly('/dev is Unix')(
-    'gives one warning if it cannot store the history, also if it cannot store a token',
+    'gives one warning if it cannot store the history, or neither the history nor a token',
     async () => {
       const token = { json: { token: 'T', expires: '2030-01-01T00:00:00Z' } };
       const { imgctl } = await scriptedUser({ [SUBMIT]: SUBMITTED, [TOKEN_REQUEST]: token });

@@ -145,7 +145,7 @@ function imagesOf(packages: Packages, images: readonly Row[]): readonly Row[] {
 const MAX_DELAY = 10_000;
 const PAUSE = 1_000;
 
-/** Returns the user's images, also if the list shows some seconds late what the sync has done. */
+/** Returns the user's images, even if the list shows some seconds late what the sync has done. */
 async function listWhenDone(
   { context, before }: Push,
   toSync: Packages,
