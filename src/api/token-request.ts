@@ -37,7 +37,7 @@ export interface TokenLimit {
 }
 
 /** Thrown if no token request is left until a known time. */
-export class LimitReached extends ImgctlError {
+export class LimitReachedError extends ImgctlError {
   /** Milliseconds until then. */
   readonly wait: number;
 
@@ -61,7 +61,7 @@ const MAX_LIFETIME = 10 * 365 * 86_400;
 
 /**
  * POST /auth/request-token: repeated only if it was never sent, or refused with 503.
- * @throws LimitReached; ImgctlError wrong-credentials, not-permitted, rate-limited, bad-answer,
+ * @throws LimitReachedError; ImgctlError wrong-credentials, not-permitted, rate-limited, bad-answer,
  * network errors
  */
 export async function requestToken(
@@ -97,7 +97,9 @@ export async function requestToken(
 function limitError(response: HttpResponse, { resetsAt }: TokenLimit): ImgctlError {
   // With retryAfter, a command would wait for the end of this limit even without --wait-for-token.
   const error = rateLimitedError(response).with({ retryAfter: undefined });
-  return resetsAt === undefined ? error : new LimitReached(error, resetsAt - response.receivedAt);
+  return resetsAt === undefined
+    ? error
+    : new LimitReachedError(error, resetsAt - response.receivedAt);
 }
 
 /** Section 7. Whatever the service says, there was no token to refuse. */

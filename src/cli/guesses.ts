@@ -38,12 +38,12 @@ export function withValue({ flags }: OptionDeclaration, flag: string): readonly 
   return placeholder === undefined ? [flag] : [flag, placeholder.toUpperCase()];
 }
 
-interface Row {
+interface Guess {
   readonly typed: readonly string[];
   readonly advice: Advice;
 }
 
-interface Renamed {
+interface RenamedOption {
   readonly typed: readonly string[];
   readonly meant: string;
   readonly advice?: Advice;
@@ -54,7 +54,7 @@ const use = (...words: readonly string[]) => hint`use: ${imgctl(...words)}`;
 const SET_VARIABLE = hint`set a variable such as IMGCTL_PASSWORD, IMGCTL_TOKEN or HTTPS_PROXY; see: ${imgctl('help', 'environment')}`;
 
 /** Commands, with the words that may follow. */
-export const COMMAND_GUESSES: readonly Row[] = [
+export const COMMAND_GUESSES: readonly Guess[] = [
   { typed: ['search', 'find'], advice: use('images', 'list', 'WORD') },
   { typed: ['inspect', 'diff'], advice: use('images', 'get', 'ID') },
   { typed: ['mine', 'my images'], advice: use('my-images') },
@@ -97,7 +97,7 @@ export const COMMAND_GUESSES: readonly Row[] = [
 ];
 
 /** Options, alone or behind a command. */
-export const OPTION_GUESSES: readonly Row[] = [
+export const OPTION_GUESSES: readonly Guess[] = [
   { typed: ['images list --private'], advice: use('my-images') },
   { typed: ['images changes --since'], advice: use('images', 'list', '--since', 'TIME') },
   { typed: ['config --get'], advice: use('config', 'get', 'KEY') },
@@ -123,7 +123,7 @@ export const OPTION_GUESSES: readonly Row[] = [
  * Options that have another name here. A row counts only if the command has the option `meant`.
  * Without `advice`, the advice is to use that option.
  */
-export const RENAMED_OPTIONS: readonly Renamed[] = [
+export const RENAMED_OPTIONS: readonly RenamedOption[] = [
   {
     typed: ['--name', '--os', '--search'],
     meant: '--filter',

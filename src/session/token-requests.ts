@@ -1,7 +1,7 @@
 // Token requests: one at a time among the processes of an account, within the service's limit.
 
 import type { Client } from '../api/client.ts';
-import { type IssuedToken, LimitReached, type TokenLimit } from '../api/token-request.ts';
+import { type IssuedToken, LimitReachedError, type TokenLimit } from '../api/token-request.ts';
 import { ImgctlError } from '../errors.ts';
 import { announceWait, MutexLostError } from '../files/mutex.ts';
 import { TransportError } from '../http/errors.ts';
@@ -202,7 +202,7 @@ export class TokenRequests {
    *     requests are left                      it is sent, and counted before
    *     none is left                           it is not sent, unless `ignoreLimit` says so
    *
-   * @throws LimitReached
+   * @throws LimitReachedError
    */
   async #sendCounted(
     { username, password }: Login,
@@ -241,12 +241,12 @@ async function newRefusal(store: TokenStore, earlier: Refusal | undefined) {
   return last?.id === earlier?.id ? undefined : last;
 }
 
-function limitReached({ resetsAt }: RememberedLimit, now: number): LimitReached {
+function limitReached({ resetsAt }: RememberedLimit, now: number): LimitReachedError {
   const facts = { kind: 'token-limit', resetsAt, wait: resetsAt - now } as const;
   const error = new ImgctlError('rate-limited', 'token request limit reached', { facts });
-  return new LimitReached(error, resetsAt - now);
+  return new LimitReachedError(error, resetsAt - now);
 }
 
-function isWorthWaiting(error: unknown, patience: number): error is LimitReached {
-  return error instanceof LimitReached && error.wait <= patience && isPlausible(error.wait);
+function isWorthWaiting(error: unknown, patience: number): error is LimitReachedError {
+  return error instanceof LimitReachedError && error.wait <= patience && isPlausible(error.wait);
 }
