@@ -190,6 +190,17 @@ describe('the token request limit', () => {
     await expect(logIn(session, 1)).rejects.toMatchObject({ code: 'unreachable' });
     expect(left()).toBe(3);
   });
+
+  it('of a 429 with only Retry-After keeps the next command from a request', async () => {
+    const limited = { ...errorResponse(429, 'enough'), headers: { 'retry-after': '60' } };
+    const server = await scriptedServer({ 'POST /auth/request-token': [limited] });
+    const directory = temporaryDirectory();
+    for (const _command of [1, 2]) {
+      const session = await sessionWith(server.baseUrl, directory);
+      await expect(logIn(session, 1)).rejects.toMatchObject({ code: 'rate-limited' });
+    }
+    expect(server.requests).toHaveLength(1);
+  });
 });
 
 it.each([
@@ -277,17 +288,6 @@ describe('--wait-for-token', () => {
     const before = io.now();
     await expect(first.client.serviceRoot()).rejects.toMatchObject({ code: 'rate-limited' });
     expect([io.now() - before, tokenRequests(), first.notes]).toEqual([0, 1, []]);
-  });
-
-  it('waits for several limits no longer than its time in all', async () => {
-    const limited = { ...errorResponse(429, 'enough'), headers: { 'retry-after': '60' } };
-    const server = await scriptedServer({ 'POST /auth/request-token': [limited] });
-    const io = fakeIo({ env: { IMGCTL_PASSWORD: 'demo' }, time: Date.now() });
-    const stored = { username: 'demo', 'wait-for-token': '100s' };
-    const { tokens } = await sessionWith(server.baseUrl, temporaryDirectory(), io.env, io, stored);
-    const before = io.elapsed();
-    await expect(tokens?.current()).rejects.toMatchObject({ code: 'rate-limited' });
-    expect([server.requests.length, io.elapsed() - before]).toEqual([2, 60_000]);
   });
 
   it.each(CLOCK_CHANGES)('ends with the limit if the clock is set by %s ms', async (change) => {

@@ -163,12 +163,11 @@ describe.each(['file', 'dav'] as const)('push to %s', (kind) => {
     };
     mkdirSync(folder, { recursive: true });
     for (const name of Object.values(names)) writeFileSync(path.join(folder, name), 'part');
-    const longAgo = new Date(Date.now() - 26 * 3_600_000);
-    for (const name of [names.old, names.foreign])
-      utimesSync(path.join(folder, name), longAgo, longAgo);
-    const before = new Date(Date.now() - 11 * 60_000);
-    for (const name of [names.dead, names.alive, names.elsewhere])
-      utimesSync(path.join(folder, name), before, before);
+    const hours = { dead: 11 / 60, fresh: 9 / 60, alive: 23, elsewhere: 23, old: 25, foreign: 25 };
+    for (const [key, name] of Object.entries(names)) {
+      const time = new Date(Date.now() - hours[key as keyof typeof hours] * 3_600_000);
+      utimesSync(path.join(folder, name), time, time);
+    }
     const file = writeOva(work, 'web');
     await imgctl(`push ${file} --dry-run ${OPTIONS}`);
     expect(stored()).toHaveLength(6);

@@ -398,6 +398,14 @@ describe('push refuses a package', () => {
     expect(result).toEqual(failed(2, message));
     expect(stored()).toEqual([]);
   });
+
+  it('if two disks of one name are in different folders', async () => {
+    const { push, work, stored } = await createUser();
+    const files = ['a', 'b'].map((name) => copyOvf(writeOvf(path.join(work, name), 'db'), name));
+    const result = await push('--on-conflict replace', files.join(' '));
+    expect(result).toEqual(failed(2, 'two files are named db-disk1.vmdk: '));
+    expect(stored()).toEqual([]);
+  });
 });
 
 unixOnly('links need Unix')(

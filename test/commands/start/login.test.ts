@@ -534,7 +534,7 @@ unixOnlySuite('the credential helper is a shell script')('the setting credential
   });
 
   it.each(['logout', 'logout --all', 'profile delete default'])(
-    'forgets no password of an earlier address or user: %s',
+    'leaves no password of an earlier address or user behind: %s',
     async (line) => {
       const { helper, imgctl, store, baseUrl, stored } = await keychainUser();
       await imgctl(SET);
