@@ -15,6 +15,7 @@ import { flipByte } from '../../support/files.ts';
 import { failed, fakeIo, runCli, temporaryDirectory } from '../../support/io.ts';
 import { packTar } from '../../support/package-writer.ts';
 import { unixOnly } from '../../support/platform.ts';
+import { requestsTo } from '../../support/scripted-server.ts';
 import {
   copyOvf,
   folderUser,
@@ -154,6 +155,14 @@ describe('push of several packages', () => {
     expect(exitCode).toBe(1);
   });
 
+  it('compares a file that several have once', async () => {
+    const { imgctl, work, storage } = await storageUser('dav');
+    const db = writeOvf(work, 'db');
+    await imgctl(`push ${db} ${copyOvf(db, 'other')} --no-sync --dry-run`);
+    const disk = requestsTo(storage).filter((request) => request.endsWith('/db-disk1.vmdk'));
+    expect(disk).toEqual(['PROPFIND /upload/db-disk1.vmdk']);
+  });
+
   it('leaves one in conflict with a stored file, and counts what is unchanged', async () => {
     const { push, files, folder } = await createUser('file');
     await push(FAST, files.slice(0, 1));
@@ -204,7 +213,11 @@ describe('push of several packages', () => {
       writeFileSync(path.join(user.folder, name), 'old');
     const given = `${order.map((name) => files[name]).join(' ')} --on-conflict replace`;
     const planned = flaw === 'damage' && (await user.imgctl(`push ${given} --dry-run`));
-    if (planned) expect(planned.stderr).toContain(': bad.ovf would be broken\n');
+    if (planned) {
+      expect(planned.stderr).toContain(': bad.ovf would be broken\n');
+      const { stderr } = await user.imgctl(`push ${given} --dry-run --no-sync`);
+      expect(stderr).not.toContain('would be broken');
+    }
     const { stderr, exitCode } = await user.imgctl(`push ${given} ${FAST}`);
     expect(stderr).toContain('error: bad.ovf failed after these files became visible: db-');
     const expected = { exitCode: flaw === 'refuse' ? 4 : 1, syncs: 0 };
@@ -216,12 +229,15 @@ describe('push to a storage that fails', () => {
   it('because it is full syncs what is complete', async () => {
     const faults = ['PUT /upload/*=507,every=4'];
     const { push, stored, files } = await createUser('dav', { count: 7, faults });
+    await push('--no-sync', files.slice(6));
     const result = await push(`${FAST} --get name`, files);
     expect(stored().filter((name) => !name.startsWith('.'))).toHaveLength(3);
     const stdout = expect.stringMatching(/^(\w\.ova\n){3}$/);
     expect(result).toMatchObject({ exitCode: 1, syncs: 1, stdout });
     expect(result.stderr).toMatch(/imgctl: error: .* is full \(/);
-    expect(lastLine(result.stderr)).toBe('imgctl: 3 uploaded, 3 not tried, 1 failed: d.ova');
+    expect(lastLine(result.stderr)).toBe(
+      'imgctl: 2 uploaded, 1 unchanged, 3 not tried, 1 failed: c.ova',
+    );
   });
 
   it('because one file is too large syncs the others', async () => {
@@ -234,7 +250,10 @@ describe('push to a storage that fails', () => {
     });
   });
 
-  it('that is interrupted says what is not synced, and that the same command goes on', async () => {
+  it.each([
+    ['', 'imgctl: error: uploaded, but not synced: a.ova\n', ', then syncs'],
+    [' --no-sync', '', ''],
+  ])('that is interrupted says what the same command does%s', async (options, unsynced, then) => {
     const { push, files, env, syncs } = await createUser('dav');
     const io = fakeIo({ env, time: Date.now() });
     const write = io.stderr.write.bind(io.stderr);
@@ -242,20 +261,30 @@ describe('push to a storage that fails', () => {
       await write(text);
       if (`${text}`.startsWith('imgctl: a.ova: uploaded')) io.interrupt();
     };
-    const message =
-      /\nimgctl: error: uploaded, but not synced: a\.ova\nimgctl: interrupted\nhint: run the same command again: it sends what is missing, then syncs\n$/;
-    expect(await runCli(['push', ...files], io)).toEqual(failed(130, message));
+    const hint = `hint: run the same command again: it sends what is missing${then}\n`;
+    const { stderr, ...end } = await runCli(`push ${files.join(' ')}${options}`.split(' '), io);
+    expect(end).toEqual({ stdout: '', exitCode: 130 });
+    expect(stderr.replace(/^.*uploaded, \d.*\n|^.*uploading\n/gm, '')).toBe(
+      `${unsynced}imgctl: interrupted\n${hint}`,
+    );
     expect(syncs()).toBe(0);
     expect((await push(FAST, files)).stderr).toContain('a.ova: already there');
   });
 
   it('otherwise ends all, and says what is not synced', async () => {
-    const { push, files } = await createUser('dav', { faults: ['PUT /upload/*=403,every=3'] });
+    const faults = ['PUT /upload/*=403,every=3'];
+    const { push, files, work } = await createUser('dav', { faults });
     const result = await push(FAST, files);
     expect(result).toEqual({
-      ...failed(4, /\nimgctl: error: uploaded, but not synced: a\.ova, b\.ova\nimgctl: /),
+      ...failed(
+        4,
+        /\nimgctl: error: uploaded, but not synced: a\.ova, b\.ova\nimgctl: .*\nhint: check /,
+      ),
       syncs: 0,
     });
+    writeOva(work, 'c', 30_000);
+    const options = '--no-sync --on-conflict replace';
+    expect((await push(options, files)).stderr).not.toContain('not synced');
   });
 
   it.each([
@@ -352,6 +381,9 @@ describe('push --sync-if-sent', () => {
       expect(stderr).toContain('warning: cannot remember this sync: no home directory\n');
       expect(syncs()).toBe(night);
     }
+    const usual = line.replace(NIGHT, FAST);
+    const { stderr } = await imgctl(usual, { IMGCTL_CONFIG_DIR: undefined });
+    expect(stderr).not.toContain('remember');
     for (const options of ['--no-sync --sync-if-sent', '--no-sync --strict', '--no-wait --strict'])
       expect(await push(options)).toMatchObject({ exitCode: 2, syncs: 0 });
   });

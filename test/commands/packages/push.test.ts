@@ -14,6 +14,7 @@ import {
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { envelope } from '../../ovf/harness.ts';
 import { certificateFile, selfSigned } from '../../support/certificate.ts';
 import { flipByte } from '../../support/files.ts';
 import {
@@ -145,6 +146,63 @@ describe('push', () => {
     expect(result).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('web.ova') });
   });
 
+  it('ends with the error of a sync that failed, after how many packages failed before', async () => {
+    const { imgctl, requests } = await scriptedUser({
+      [IMAGES]: images(),
+      [SUBMIT]: SUBMITTED,
+      [REQUEST]: record({ status: 'ERROR', message: { errors: ['web.ova: too old'] } }),
+    });
+    const work = temporaryDirectory();
+    const files = [writeOva(work, 'web'), writeOva(work, 'bad')];
+    flipByte(files[1] ?? '', -5_000);
+    const { stdout, stderr, exitCode } = await imgctl(
+      `push ${files.join(' ')} --to ${temporaryDirectory()}`,
+    );
+    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 1 });
+    expect(stderr.split('\n').slice(-6, -1)).toEqual([
+      'sync 41: ERROR',
+      'imgctl: error: sync 41: web.ova: too old',
+      'imgctl: error: 1 uploaded, 1 failed: bad.ova',
+      'imgctl: sync request 41 failed (status: ERROR)',
+      'hint: fix the files named above, upload them again, then run: imgctl sync',
+    ]);
+    // What it has changed is not asked.
+    expect(requests().filter((request) => request === IMAGES)).toHaveLength(1);
+  });
+
+  it('warns of an image that is as before beside one that is missing, which is the error', async () => {
+    const { imgctl } = await scriptedUser({
+      [IMAGES]: {
+        json: { data: [{ id: 1, name: 'old.ova', updated_on: '1' }], meta: { count: 1 } },
+      },
+      [SUBMIT]: SUBMITTED,
+      [REQUEST]: record({ status: 'PROCESSED', message: { errors: [] } }),
+    });
+    const [work, folder] = [temporaryDirectory(), temporaryDirectory()];
+    const files = ['old', 'new', 'bad'].map((name) => writeOva(work, name));
+    flipByte(files[2] ?? '', -5_000);
+    const { stderr, exitCode } = await imgctl(`push ${files.join(' ')} --to ${folder}`);
+    expect(stderr.split('\n').slice(-6, -1)).toEqual([
+      `imgctl: warning: unchanged after the upload to folder ${folder}: old.ova`,
+      'hint: check that the service reads this storage',
+      'imgctl: error: 2 uploaded, 1 failed: bad.ova',
+      'imgctl: your list has no image named new.ova',
+      'hint: see what the sync reported: imgctl sync-status 41',
+    ]);
+    expect(exitCode).toBe(1);
+  });
+
+  it('--dry-run that is interrupted while it reads a file prints nothing', async () => {
+    const { env, file } = await createUser();
+    const io = fakeIo({ env });
+    const elapsed = () => {
+      io.interrupt();
+      return 0;
+    };
+    const argv = ['push', file, '--no-sync', '--dry-run'];
+    expect(await runCli(argv, { ...io, elapsed })).toEqual(failed(130, /^imgctl: interrupted\n/));
+  });
+
   it.each([
     ['web.ova: too old', 1],
     ['cannot read uploads/web.ova.', 1],
@@ -169,19 +227,27 @@ describe('push', () => {
     await push(FAST, `${writeOva(work, 'old')} ${same} ${file}`);
     rmSync(path.join(folder, 'old.ova'));
     const files = `${writeOva(work, 'web', 5000)} ${writeOva(work, 'new')} ${same}`;
-    const { stdout } = await push('--dry-run --on-conflict replace -o tsv', files);
+    // A sync takes what is named as a package, and neither hidden files nor folders.
+    for (const name of ['Own.OVA', 'zoo.ovf', 'notes.txt', '.x.ova'])
+      writeFileSync(path.join(folder, name), 'junk');
+    mkdirSync(path.join(folder, 'old.ova'));
+    const { stdout, stderr } = await push('--dry-run --on-conflict replace -o tsv', files);
+    expect(stderr).toBe('');
     expect(stdout.replaceAll('\t', ' ').replace(/ \d*$/gm, '').split('\n').slice(1, -1)).toEqual([
       'upload replace web.ova',
       'upload upload new.ova',
       'upload unchanged same.ova',
+      'sync add Own.OVA',
       'sync add new.ova',
+      'sync add zoo.ovf',
       'sync update web.ova',
       'sync delete old.ova',
     ]);
-    expect(left()).toEqual({ stored: ['same.ova', 'web.ova'], syncs: 1 });
+    const own = ['.x.ova', 'Own.OVA', 'notes.txt', 'old.ova', 'same.ova', 'web.ova', 'zoo.ovf'];
+    expect(left()).toEqual({ stored: own, syncs: 1 });
     await push('--no-sync', path.join(work, 'new.ova'));
     const idle = await push('--dry-run --sync-if-sent --get step', path.join(work, 'new.ova'));
-    expect(idle.stdout).toBe('upload\nsync\nsync\n');
+    expect(idle.stdout).toBe('upload\nsync\nsync\nsync\nsync\n');
   });
 
   it.each([
@@ -190,7 +256,9 @@ describe('push', () => {
   ])('says how to check a sync %s, and submits one in the next run', async (_, fault, code) => {
     const { push, left } = await createUser({ faults: [fault] });
     const text = /: the sync may have been submitted: .*\nhint: check before you submit another: /;
-    expect(await push()).toEqual(failed(code, text));
+    const unknown = await push();
+    expect(unknown).toEqual(failed(code, text));
+    expect(unknown.stderr).not.toContain('not synced');
     const { stdout, stderr } = await push(`${FAST} -o csv`);
     expect(stdout).toContain('web.ova');
     expect(stderr).toContain('imgctl: web.ova: already there\n');
@@ -213,11 +281,12 @@ describe('push of a file that stands twice', () => {
 it.each([
   ['stores nothing', 'PUT', 1, []],
   ['submits no sync', 'GET', 1, ['web.ova']],
+  ['--no-sync prints nothing', 'GET', 1, ['web.ova']],
   // Before the sync, it looks once more whether the files are unchanged.
   ['submits no sync', 'PROPFIND', 5, ['web.ova']],
 ])(
   'push %s after another push took over while it was suspended in %s %i',
-  async (_what, sent, number, stored) => {
+  async (what, sent, number, stored) => {
     let count = 0;
     const user = await storageUser('dav', [], ({ method }) => {
       if (method === sent) count += 1;
@@ -229,7 +298,8 @@ it.each([
     const file = writeOva(user.work, 'web');
     mkdirSync(user.folder, { recursive: true });
     for (const name of stored) writeFileSync(path.join(user.folder, name), readFileSync(file));
-    const result = await user.imgctl(`push ${file} ${FAST}`);
+    const options = what.startsWith('--no-sync') ? '--no-sync' : FAST;
+    const result = await user.imgctl(`push ${file} ${options}`);
     expect(result).toEqual(failed(1, /another imgctl took it over\nhint: run the command again\n/));
     expect({ stored: user.stored(), syncs: user.syncs() }).toEqual({ stored, syncs: 0 });
   },
@@ -376,10 +446,28 @@ describe('push refuses a package', () => {
   unixOnly('such names need Unix').each([
     ['bs\\x.ova', `${NO_NAME} bs\\x.ova\nhint: rename it without backslashes and control`],
     ['.x.ova', `${NO_NAME} .x.ova\nhint: rename it: a name must not begin with a dot\n`],
+    ['a\u001f.ova', /name for an upload: .*\nhint: rename it without backslashes and control/],
   ])('whose name no storage or service takes: %s', async (name, message) => {
     const { push, work, file, stored } = await createUser();
     renameSync(file, path.join(work, name));
     expect(await push('--no-sync', `'${path.join(work, name)}'`)).toEqual(failed(2, message));
+    expect(stored()).toEqual([]);
+  });
+
+  it('that references a file in another folder, or one that another package has', async () => {
+    const { push, work, stored } = await createUser();
+    const write = (folder: string, href: string) => {
+      const own = path.join(work, folder);
+      mkdirSync(path.dirname(path.join(own, href)), { recursive: true });
+      const file = `<File ovf:id="f" ovf:href="${href}"/>`;
+      writeFileSync(path.join(own, `${folder}.ovf`), envelope(`<References>${file}</References>`));
+      writeFileSync(path.join(own, href), folder);
+      return path.join(own, `${folder}.ovf`);
+    };
+    const apart = `${NO_NAME} sub/x\nhint: put all files of the package in one folder\n`;
+    expect(await push(FAST, write('a', 'sub/x'))).toEqual(failed(2, apart));
+    const files = `${write('b', 'x')} ${write('c', 'x')}`;
+    expect(await push(FAST, files)).toEqual(failed(2, 'two files are named x: '));
     expect(stored()).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 // sync and sync-status: one submit, its outcome, the ways a wait ends, --dry-run and the history.
 
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { failed, fakeIo, runCli } from '../../support/io.ts';
@@ -67,6 +67,16 @@ describe('sync', () => {
     },
   );
 
+  it('warns that it cannot read the history, and does not overwrite it', async () => {
+    const { imgctl, env } = await scriptedUser({ [SUBMIT]: SUBMITTED });
+    const file = path.join(`${env.IMGCTL_CONFIG_DIR}`, 'sync-history.json');
+    writeFileSync(file, '[');
+    const text =
+      /^imgctl: warning: cannot read the history .*\nhint: move it elsewhere; it is not /;
+    await expectSteps(imgctl, ['sync -q', '41\n', text]);
+    expect(readFileSync(file, 'utf8')).toBe('[');
+  });
+
   it('that is interrupted while it submits says how to check the outcome', async () => {
     const { env } = await scriptedUser(() => {
       io.interrupt('terminated');
@@ -127,6 +137,7 @@ describe('sync', () => {
   it.each([
     [{ added: ['c.ova', 'd.ova'], deleted: [] }, /^added +c\.ova, d\.ova\ndeleted +none$/m],
     [{ added: 2, deleted: null }, /^added +2\ndeleted +-$/m],
+    [{ added: [7, { id: 8 }], deleted: [] }, /^added +7, \{"id":8\}$/m],
   ])('--wait prints the changes as the service sends them: %j', async (fields, table) => {
     const response = record({ status: 'PROCESSED', ...fields });
     expect((await runWith('sync --wait', response)).stdout).toMatch(table);
@@ -489,10 +500,12 @@ describe('sync-status', () => {
       ),
     );
     expect(requests()).toEqual([REQUEST, REQUEST]);
+    const { stderr } = await noted(imgctl)('sync-status --list');
+    expect(stderr).toBe(`${NONE}hint: submit one with: imgctl sync\n`);
   });
 
   it('prints the last request of the profile, and --list all with their last known status', async () => {
-    const first = { json: { request: { id: 40, status: 'PENDING' } } };
+    const first = { json: { request: { id: 40 } } };
     const { imgctl, requests, server } = await scriptedUser({
       [SUBMIT]: [first, SUBMITTED],
       [REQUEST]: record({
@@ -506,6 +519,7 @@ describe('sync-status', () => {
     const entry = { status: 'PENDING', state: 'waiting', ...unknown, base_url: server.baseUrl };
     const [old, last] = ['2026-01-05T12:00:00Z', '2026-01-05T12:01:00Z'].map((time, index) => ({
       ...{ ...entry, id: 40 + index, submitted_on: time, checked: time },
+      ...(index === 0 ? { status: null } : {}),
     }));
     const time = START + 3_600_000;
     const later = (line: string | readonly string[]) => noted(imgctl)(line, { time });
@@ -554,12 +568,13 @@ describe('sync-status', () => {
 
   it('--list holds the status at the limit of a wait, and long lists of images as their number', async () => {
     const added = Array.from({ length: 3 }, () => 'a'.repeat(400));
-    const SCHEDULED = record({ status: 'SCHEDULED', added, deleted: ['c.ova'] });
+    const status = `SCHEDULED ${'x'.repeat(150)}`;
+    const SCHEDULED = record({ status, added, deleted: ['c.ova'] });
     const { imgctl } = await scriptedUser({ [SUBMIT]: SUBMITTED, [REQUEST]: SCHEDULED });
     expect((await imgctl('sync --wait-timeout 5s')).exitCode).toBe(7);
     await expectSteps(imgctl, [
       'sync-status --list -o csv',
-      /\n41,SCHEDULED,.*,3,"\[""c\.ova""\]"\r\n$/,
+      /\n41,SCHEDULED x{89}…,.*,3,"\[""c\.ova""\]"\r\n$/,
     ]);
   });
 
