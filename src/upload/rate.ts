@@ -27,7 +27,7 @@ export function rateLimit(
         nextAt = at + (1000 * piece.length) / rate;
         if (at - time >= 1) await clock.sleep(at - time, clock.signal);
         // A connection buffers small pieces, and may hold them when their chunk is filled again.
-        yield piece.length < chunk.length ? Buffer.from(piece) : piece;
+        yield Buffer.from(piece);
       }
     }
   };

@@ -135,6 +135,42 @@ it.each([
 );
 
 it.each([
+  ['has half of it', '5', /: 5 of \d+ bytes\nhint: run the command again; if it fails again, /],
+  ['does not have it', '', /: it is gone\nhint: /],
+])('push to WebDAV that %s after the upload fails, and removes it', async (_what, size, why) => {
+  const { push, requests } = await pushTo(({ method, target }) => {
+    if (method !== 'PROPFIND' || !target.includes('.imgctl-')) return undefined;
+    return size === '' ? { status: 404 } : shown(target, size);
+  });
+  const { stderr, exitCode } = await push();
+  expect(exitCode).toBe(1);
+  expect(stderr).toMatch(new RegExp(`the upload of web\\.ova failed${why.source}`));
+  const methods = requests.map(({ method }) => method);
+  expect([methods.includes('MOVE'), methods.includes('DELETE')]).toEqual([false, true]);
+});
+
+it('push to WebDAV does not replace a folder', async () => {
+  const own = FOLDER.replace('/bucket/', '/bucket/web.ova/');
+  const { start } = await pushTo(
+    ({ method, target }) =>
+      method === 'PROPFIND' && target === '/bucket/web.ova' && multistatus(own),
+  );
+  const text = /^imgctl: web\.ova in 127\S+ is not a file\nhint: rename your file, or remove the /;
+  expect(await start('--no-sync --on-conflict replace').ended).toEqual(failed(1, text));
+});
+
+it('push --dry-run to WebDAV takes neither hidden files nor folders for packages', async () => {
+  const files = ['.x.ova', 'notes.txt', 'zoo.ova'].map((name) =>
+    element(`/bucket/${name}`, '1', ''),
+  );
+  const folder = FOLDER.replace('/bucket/', '/bucket/sub.ova/');
+  const list = multistatus(FOLDER + folder + files.join(''));
+  const { start } = await pushTo(({ headers }) => headers.depth === '1' && list);
+  const { stdout } = await start('--dry-run --get name').ended;
+  expect(stdout).toBe('web.ova\nweb.ova\nzoo.ova\n');
+});
+
+it.each([
   ['refuses to list', { status: 403 }],
   ['sends too much XML to list', multistatus(nested(51))],
 ])('push to a folder that WebDAV %s waits for other pushes, and succeeds', async (_what, list) => {
@@ -328,7 +364,10 @@ it('push to WebDAV removes the dead parts behind one that it cannot remove', asy
     return method === 'DELETE' && target === dead[0] && { status: 403 };
   });
   expect((await start('--no-sync', Date.parse('2026-02-01')).ended).exitCode).toBe(0);
-  expect(requestsTo({ requests })).toContain(`DELETE ${dead[1]}`);
+  const sent = requestsTo({ requests });
+  // Before the upload, which may need their room.
+  const put = sent.findIndex((request) => request.startsWith('PUT '));
+  expect(sent.slice(0, put)).toContain(`DELETE ${dead[1]}`);
 });
 
 const SABRE = (message: string) =>
@@ -523,6 +562,7 @@ it.each(['', 'aws-chunked', 'gzip', 'br', 'zstd', 'aws-chunked, gzip'])(
     const { file, push } = await storage;
     body = readFileSync(file);
     await push();
-    expect((await push()).stderr).toContain('web.ova: already there');
+    const text = 'web.ova: reading\nimgctl: web.ova: already there';
+    expect((await push()).stderr).toContain(text);
   },
 );

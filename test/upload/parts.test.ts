@@ -21,6 +21,8 @@ import { folderStorage } from '../../src/upload/folder.ts';
 import { partName } from '../../src/upload/part-names.ts';
 import { rateLimit } from '../../src/upload/rate.ts';
 import { streamBody } from '../../src/upload/requests.ts';
+import type { Storage } from '../../src/upload/storage.ts';
+import { tryUpload } from '../../src/upload/trial.ts';
 import { openUnchanged, openUploadFile } from '../../src/upload/upload-file.ts';
 import { failure } from '../support/errors.ts';
 import { failed, fakeIo, runCli, temporaryDirectory } from '../support/io.ts';
@@ -196,20 +198,92 @@ describe('an upload to a folder', () => {
     const storage = folderStorage(folder, clock, rateLimit(0, clock));
     const sent: number[] = [];
     const put = (own = file) => storage.put('web.ova', own, (bytes) => sent.push(bytes));
-    return { folder, source, file, put, sent };
+    /** Replaces what flushes files and folders. */
+    const onSync = async (sync: () => Promise<void>) => {
+      const handle = await open(source);
+      const spy = vi.spyOn(Object.getPrototypeOf(handle), 'sync').mockImplementation(sync);
+      onTestFinished(() => spy.mockRestore());
+      await handle.close();
+    };
+    return { folder, source, file, storage, put, sent, onSync };
   };
 
-  it('whose part is removed meanwhile says that the part is gone', async () => {
+  it.each<[string, (part: string) => void, string]>([
+    ['removed', (part) => rmSync(part), 'its part is gone'],
+    ['changed', (part) => writeFileSync(part, 'x'), 'its digest is wrong'],
+  ])('whose part is %s meanwhile fails', async (_what, change, why) => {
     const { folder, file, put } = await setUp();
-    const removed = {
+    const changed = {
       ...file,
       async *readAll() {
         yield* file.readAll();
-        for (const name of readdirSync(folder)) rmSync(path.join(folder, name));
+        for (const name of readdirSync(folder)) change(path.join(folder, name));
       },
     };
-    const { message } = await failure(put(removed));
-    expect(message).toBe('the upload of web.ova failed: its part is gone');
+    const { message } = await failure(put(changed));
+    expect(message).toBe(`the upload of web.ova failed: ${why}`);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  unixOnly('folders are flushed on Unix').each([
+    ['the same bytes', (bytes: Buffer) => bytes, true],
+    ['other bytes', (bytes: Buffer) => bytes.reverse(), false],
+    ['fewer bytes', (bytes: Buffer) => bytes.subarray(1), false],
+  ])('that gets %s just after it has its name is its own: %s', async (_what, change, isOwn) => {
+    const { folder, put, onSync } = await setUp();
+    const part = await put();
+    await onSync(async () => {
+      const target = path.join(folder, 'web.ova');
+      writeFileSync(target, change(readFileSync(target)));
+    });
+    const message = 'the upload of web.ova failed: another file replaced it';
+    const outcome = await part.publish(false).catch((error: unknown) => error);
+    expect(outcome).toMatchObject(isOwn ? { kind: 'visible' } : { message });
+  });
+
+  it.each([
+    ['ENOSPC', 'storage-full', /^folder \S+ is full \(no space left on device\)$/],
+    ['EDQUOT', 'storage-full', /^folder \S+ is full \(/],
+    ['EFBIG', 'failed', /^folder \S+ does not accept files of this size \(/],
+    ['EACCES', 'not-permitted', /^cannot upload to \S+: permission denied$/],
+    ['EPERM', 'not-permitted', /^cannot upload to \S+: /],
+    ['EROFS', 'not-permitted', /^cannot upload to \S+: /],
+    ['ENOENT', 'not-found', /^folder \S+ does not exist$/],
+    ['EIO', 'failed', /^cannot upload to \S+: /],
+  ])('leaves nothing after %s, which is %s', async (code, expected, message) => {
+    const { folder, put, onSync } = await setUp();
+    const refusal = Object.assign(new Error('refused'), { code, syscall: 'fsync' });
+    await onSync(() => Promise.reject(refusal));
+    const error = await failure(put());
+    expect(error).toMatchObject({ code: expected, message: expect.stringMatching(message) });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('has no room for a long name, and a file that is gone cannot be compared', async () => {
+    const { file, storage, folder } = await setUp();
+    const name = 'x'.repeat(256);
+    const message = `the name ${name} is too long for folder ${folder}`;
+    expect(await failure(storage.look(name))).toMatchObject({ code: 'usage', message });
+    const stored = { fingerprint: '', isSettled: true, size: file.size };
+    const compared = storage.compareContent('gone.ova', file, stored);
+    expect(await failure(compared)).toMatchObject({ code: 'not-found' });
+  });
+
+  it('that doctor tries leaves no part if it cannot get its name', async () => {
+    const { folder, storage } = await setUp();
+    const changing: Storage = {
+      ...storage,
+      async put(...given) {
+        const part = await storage.put(...given);
+        for (const name of readdirSync(folder)) writeFileSync(path.join(folder, name), 'changed');
+        return part;
+      },
+    };
+    const { message } = await failure(tryUpload(changing, () => {}));
+    expect(message).toMatch(
+      /^the upload of \S+ failed: its temporary file is gone or was changed$/,
+    );
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   it('hides no defect behind an error of the folder', async () => {
@@ -296,13 +370,9 @@ describe('an upload to a folder', () => {
   });
 
   unixOnly('folders are flushed on Unix')('flushes its part, then its new name', async () => {
-    const { folder, source, put } = await setUp();
-    const handle = await open(source);
-    const sync = vi.spyOn(Object.getPrototypeOf(handle), 'sync');
-    onTestFinished(() => sync.mockRestore());
-    await handle.close();
+    const { folder, put, onSync } = await setUp();
     const flushed: string[][] = [];
-    sync.mockImplementation(async () => {
+    await onSync(async () => {
       flushed.push(readdirSync(folder));
     });
     await (await put()).publish(false);

@@ -41,7 +41,7 @@ describe('push to an S3 storage with ETags', () => {
 
 describe('push to an S3 storage with objects of others', () => {
   const controls = Array.from({ length: 0x20 }, (_, code) => `key${String.fromCharCode(code)}`);
-  const keys = [...controls, 'key\x7f', 'key\ufffe', 'a+b c%20&<d>é.ova'];
+  const keys = ['.x.ova', ...controls, 'key\x7f', 'key\ufffe', 'a+b c%20&<d>é.ova'];
 
   it.each([{}, { encodesNothing: true }, { cutsNoPages: true }])(
     'whose keys XML cannot hold succeeds: %j',
@@ -50,6 +50,7 @@ describe('push to an S3 storage with objects of others', () => {
       const file = writeOva(work, 'web');
       const { stdout } = await imgctl(`push ${file} --dry-run -o csv`);
       expect(stdout).toContain('sync,add,a+b c%20&<d>é.ova,');
+      expect(stdout).not.toContain('.x.ova');
       expect((await imgctl(`push ${file} ${OPTIONS}`)).exitCode).toBe(0);
     },
   );

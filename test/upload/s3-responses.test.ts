@@ -3,8 +3,9 @@
 import { expect, it } from 'vitest';
 import type { HttpResponse } from '../../src/http/message.ts';
 import { xmlOf } from '../../src/upload/responses.ts';
-import { plainTag, regionError } from '../../src/upload/s3-responses.ts';
+import { isEncrypted, plainTag, regionError, rootOf } from '../../src/upload/s3-responses.ts';
 import { ENDPOINT } from '../support/client.ts';
+import { hintOf, thrownBy } from '../support/errors.ts';
 
 const DIGEST = '0123456789abcdef'.repeat(2);
 
@@ -22,6 +23,38 @@ it('characters that XML cannot hold are read as ?', () => {
   const body = Buffer.from('\n<Key>a&#x1;b&#1;c\u0001d&#65;</Key>');
   const url = new URL('https://s3.example.com/b');
   expect(xmlOf({ body, url } as HttpResponse)?.text).toBe('a?b?c?dA');
+});
+
+it.each([
+  [403, 'InvalidAccessKeyId', 'wrong-credentials', 'check'],
+  [403, 'SignatureDoesNotMatch', 'wrong-credentials', 'check'],
+  [400, 'ExpiredToken', 'not-permitted', 'renew'],
+  [400, 'InvalidToken', 'not-permitted', 'renew'],
+  [403, 'RequestTimeTooSkewed', 'not-permitted', 'set the clock of this machine'],
+  [400, 'EntityTooLarge', 'failed', 'ask the administrators of the storage to raise its limit'],
+  [501, 'NotImplemented', 'bad-answer', 'ask the administrators'],
+  [400, 'RequestTimeout', 'server-error', 'try again later'],
+  [400, 'IncompleteBody', 'server-error', 'try again later'],
+  [403, 'QuotaExceeded', 'storage-full', 'free space'],
+  [503, 'InsufficientStorage', 'storage-full', 'free space'],
+  [507, 'XMinioStorageFull', 'storage-full', 'free space'],
+  [200, 'InternalError', 'server-error', 'try again later'],
+  [400, 'constructor', 'bad-answer', 'ask the administrators'],
+])('a response with %i and %s is %s, with a hint to %s', (status, name, code, hint) => {
+  const body = Buffer.from(`<Error><Code>${name}</Code></Error>`);
+  const url = new URL('https://s3.example.com/b');
+  const error = thrownBy(() => rootOf({ body, url, status, headers: {} } as HttpResponse));
+  expect(error.code).toBe(code);
+  expect(hintOf(error)).toMatch(new RegExp(`^${hint}`));
+});
+
+it.each([
+  [{ 'x-amz-server-side-encryption': 'aws:kms' }, true],
+  [{ 'x-amz-server-side-encryption-customer-algorithm': 'AES256' }, true],
+  [{ 'x-amz-server-side-encryption': 'AES256' }, false],
+  [{}, false],
+])('an ETag beside %j is no digest of the bytes: %s', (headers, expected) => {
+  expect(isEncrypted({ headers } as HttpResponse)).toBe(expected);
 });
 
 const SET = { kind: 'region', region: 'eu-west-2', used: undefined };

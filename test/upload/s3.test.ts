@@ -7,6 +7,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { rateLimit } from '../../src/upload/rate.ts';
 import type { S3Request } from '../../src/upload/s3-bucket.ts';
 import { sendParts } from '../../src/upload/s3-upload.ts';
+import { flipByte } from '../support/files.ts';
 import { failed, fakeIo } from '../support/io.ts';
 import {
   DROP,
@@ -262,6 +263,23 @@ describe('push to an S3 storage', () => {
     // A later run continues the other parts.
     const isRemoved = requests.some(({ method }) => method === 'DELETE');
     expect(isRemoved).toBe(refused === 'POST');
+  });
+
+  it.each<[string, ScriptedResponse | undefined, boolean]>([
+    ['is full', s3Error(507, 'StorageFull'), true],
+    ['takes no files of this size', s3Error(400, 'EntityTooLarge'), true],
+    ['no longer has the upload', s3Error(404, 'NoSuchUpload'), true],
+    ['has got a damaged package', undefined, true],
+    ['refuses', s3Error(403, 'AccessDenied'), false],
+    ['fails', { status: 500 }, false],
+  ])('that %s keeps parts only for a run that can use them', async (_what, response, isRemoved) => {
+    const { file, push, requests } = await pushTo({
+      refuse: ({ method }) => method === 'PUT' && (response ?? false),
+    });
+    if (!response) flipByte(file, -5_000);
+    expect((await push()).exitCode).not.toBe(0);
+    const removed = requestsTo({ requests }).filter((each) => each.startsWith('DELETE'));
+    expect(removed).toEqual(isRemoved ? ['DELETE /bucket/web.ova?uploadId=1'] : []);
   });
 
   it('that does not show the object after its completion fails', async () => {
@@ -531,7 +549,10 @@ describe('push to an S3 storage', () => {
 it('an upload to S3 sends a few parts at once, counts those that the storage had, and ends with its parts', async () => {
   const MIB = 2 ** 20;
   const read = async function* (start = 0, end = 6 * MIB) {
-    for (let at = start; at < end; at += MIB / 2) yield Buffer.alloc(MIB / 2, at / MIB);
+    for (let at = start; at < end; at += MIB / 2) {
+      await new Promise(setImmediate);
+      yield Buffer.alloc(MIB / 2, at / MIB);
+    }
   };
   let [open, most, refused] = [0, 0, ''];
   const send = async ({ method = '', headers = {}, body, query }: S3Request) => {

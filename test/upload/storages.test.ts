@@ -60,6 +60,8 @@ describe.each(['dav', 's3'] as const)('push to %s', (kind) => {
     expect(text(service.requests)).not.toContain(SECRETS.session);
     expect(text(storage.requests)).not.toContain(SECRETS.service);
     expect(text(storage.requests)).not.toContain('Bearer');
+    const own = { 'user-agent': expect.stringMatching(/^imgctl\//), 'accept-encoding': 'identity' };
+    for (const { headers } of storage.requests) expect(headers).toMatchObject(own);
     expect(stdout + stderr).not.toMatch(/canary/);
   });
 
@@ -165,7 +167,9 @@ it('push continues an S3 upload with the parts that are missing', async () => {
   const file = writeOva(work, 'web', LARGE);
   await imgctl(`push ${file} ${OPTIONS} --retries 0 --parallel 1`);
   expect(stored()).not.toContain('web.ova');
-  expect((await imgctl(`push ${file} ${OPTIONS}`)).exitCode).toBe(0);
+  const { stderr, exitCode } = await imgctl(`push ${file} ${OPTIONS}`);
+  expect(exitCode).toBe(0);
+  expect(stderr).toMatch(/^web\.ova: uploading from 5 MiB\nimgctl: web\.ova: uploaded, 5\.6 MiB\n/);
   const puts = requestsTo(storage).map((each) => /^PUT .*partNumber=(\d+)/.exec(each)?.[1] ?? '');
   expect(puts.join('')).toBe('122');
   expect(stored()).toEqual(['web.ova']);

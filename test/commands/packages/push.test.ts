@@ -182,7 +182,8 @@ describe('push', () => {
     const files = ['old', 'new', 'bad'].map((name) => writeOva(work, name));
     flipByte(files[2] ?? '', -5_000);
     const { stderr, exitCode } = await imgctl(`push ${files.join(' ')} --to ${folder}`);
-    expect(stderr.split('\n').slice(-6, -1)).toEqual([
+    expect(stderr.split('\n').slice(-7, -1)).toEqual([
+      'sync 41: PROCESSED',
       `imgctl: warning: unchanged after the upload to folder ${folder}: old.ova`,
       'hint: check that the service reads this storage',
       'imgctl: error: 2 uploaded, 1 failed: bad.ova',
@@ -538,6 +539,7 @@ describe('push fails before it uploads anything', () => {
     ['for an empty URL', 'list', '--to=', 2, '--to must not be empty\nhint: use a URL such as '],
     ['without keys', 'list', '--to s3+http://127.0.0.1:1/b', 4, NO_KEYS],
     ['for plain http', 'set upload-url dav+http://host.example/x', '', 2, PLAIN],
+    ['to a file', 'list', '--to /dev/null', 5, '/dev/null is not a folder\nhint: use the path of '],
     ['to a missing folder', 'set upload-url file:///gone/x', '', 5, '/gone/x does not exist'],
     ['to a closed port', 'set retries 0', '--to dav+http://127.0.0.1:1/x', 3, PORT],
     ['if the login fails', 'set password-command false', '', 4, /hint: check IMGCTL_PASSWORD/],
