@@ -10,7 +10,8 @@ import { serve } from '../support/emulator.ts';
 import { fakeIo, runCli, temporaryDirectory } from '../support/io.ts';
 import { programUser } from '../support/program.ts';
 import { folderUser, storageUser, writeOva } from '../support/uploads.ts';
-import { account } from '../support/users.ts';
+import { account, scriptedUser } from '../support/users.ts';
+import { IMAGES, images, REQUEST, record, SUBMIT, SUBMITTED } from './packages/sync-harness.ts';
 
 const THIRTY_SECONDS = 30_000;
 
@@ -38,6 +39,28 @@ describe('a run without a terminal', () => {
       'sync 41: still PENDING after 2 min',
       'sync 41: PROCESSED',
     ]);
+  });
+
+  it.each([
+    ['sync-status 41 --wait --retries 0', 'sync 41: still failing (503); next try in 2 s'],
+    ['push FILE --to FOLDER --retries 0', 'waiting until the list of your images has changed'],
+  ])('%s says what it waits for between two requests', async (line, expected) => {
+    const statuses = [{ status: 503 }, record({ status: 'PROCESSED', message: { errors: [] } })];
+    const { env } = await scriptedUser({
+      [IMAGES]: [images('old.ova'), images('old.ova'), images('old.ova', 'web.ova')],
+      [SUBMIT]: SUBMITTED,
+      [REQUEST]: line.startsWith('push') ? statuses.slice(1) : statuses,
+    });
+    const io = fakeIo({ env, time: 0 });
+    const sleep: typeof io.sleep = (...given) => {
+      pass();
+      return io.sleep(...given);
+    };
+    const file = writeOva(temporaryDirectory(), 'web');
+    const argv = line.replace('FILE', file).replace('FOLDER', temporaryDirectory()).split(' ');
+    const { stderr, exitCode } = await runCli(argv, { ...io, sleep });
+    expect(stderr.split('\n')).toContain(expected);
+    expect(exitCode).toBe(0);
   });
 
   it.each<['dav' | 's3', string, RegExp]>([
