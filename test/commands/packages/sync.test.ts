@@ -288,6 +288,7 @@ describe('sync-status --wait', () => {
   it.each<[number, ScriptedResponse, string]>([
     [4, EXPIRED, `expired; sync request 41 continues\nhint: .*IMGCTL_TOKEN.*; then ${FOLLOW}\n$`],
     [5, MISSING, `^imgctl: sync request 41 does not exist\nhint: ${LIST}\n$`],
+    [7, { status: 429 }, '\nimgctl: sync request 41 did not finish within 5 min '],
     [7, UNAVAILABLE, `\nimgctl: sync request 41 did not finish within 5 min \\(status: unknown\\)`],
     [6, LIMITED, `\nhint: try again at \\d\\d:\\d\\d:00 \\(in 1 h\\); then ${FOLLOW}\n$`],
   ])('exits %d after the response %j', async (exitCode, response, message) => {

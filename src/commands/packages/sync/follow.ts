@@ -100,7 +100,7 @@ async function* poll(
     if (checked instanceof ImgctlError) {
       const mayAppear = isRecent(io.elapsed() - seenAt);
       const { retryAfter = 0 } = checked;
-      const isBeyondWait = checked.code === 'rate-limited' && retryAfter >= left();
+      const isBeyondWait = checked.code === 'rate-limited' && retryAfter > Math.max(left(), 0);
       if (isBeyondWait || !mayPass(checked, mayAppear)) throw checked;
       pause = Math.max(interval, retryAfter);
       reportRetry(context, id, checked, pause);
