@@ -68,6 +68,11 @@ const INVISIBLE: Slip = {
 const SIGNS = /\.?[*?%^$"\u201c\u201d]|^['\u2018]|['\u2019]$/g;
 
 const SLIPS_OF_WORDS: readonly Slip[] = [
+  {
+    // https://alice:pass@host: a part of it could show the password
+    finds: /:\/\//,
+    advise: () => 'words match names, not URLs',
+  },
   INVISIBLE,
   {
     // 'id>=1100'

@@ -298,6 +298,7 @@ describe('images list', () => {
       'zz/yy',
       "no images match\nhint: words match names; to match folder and name: -f 'label~zz/yy'",
     ],
+    ["'https://a:p*q,r@h'", 'no images match\nhint: words match names, not URLs'],
     [
       'AND',
       'no images match\nhint: every word must match; omit AND, or run the command once for each',
