@@ -92,6 +92,7 @@ function usageHint(path: readonly string[], command: CommandDeclaration): Facts 
 /**
  * Returns the hint for words that are no command. The first that applies counts:
  *
+ *     delete profile x     use: imgctl profile delete <profile>
  *     upload web.ova       use: imgctl push FILE
  *     config time          use: imgctl config get time
  *     config time=iso      use: imgctl config set time VALUE; also for config time iso
@@ -101,9 +102,12 @@ function usageHint(path: readonly string[], command: CommandDeclaration): Facts 
 function meantCommand({ path, command, args, unknown }: TypedLine): Advice | undefined {
   // What follows an unknown option may be its value.
   const known = unknown?.args ?? args;
+  const [first = '', second = ''] = known;
+  const group = findSubcommand(command, second);
+  const swapped = group && findSubcommand(group, first);
+  if (swapped) return usageHint([...path, group.name, swapped.name], swapped);
   const guessed = guess(path, known);
   if (guessed !== undefined) return guessed;
-  const [first = '', second = ''] = known;
   const [key = '', value = second] = first.split('=');
   if (path[0] === 'config' && isSettingKey(key)) {
     return hint`use: ${imgctl('config', ...(value ? ['set', key, 'VALUE'] : ['get', key]))}`;

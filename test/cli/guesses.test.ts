@@ -127,6 +127,7 @@ it.each([
   ['images list --format csv', 'use --output FORMAT\n'],
   ['images list --sort-by=hunter2', 'use --sort FIELD,DIRECTION\n'],
   ['ls ubuntu', 'use: imgctl images list [text...]\n'],
+  ['delete profile x', 'use: imgctl profile delete <profile>\n'],
   ['lock add web', 'see: imgctl images lock --help\n'],
   ["images list '--limit 5'", 'type them as two words\n'],
   ['images unlock web', 'use: imgctl images lock remove <name>\n'],
