@@ -1,4 +1,4 @@
-// Waits until an abort signal, without keeping what waited.
+// Waits for an abort signal, and keeps nothing in memory of those that no longer wait.
 
 /**
  * Calls back when the signal aborts, unless the function that it returns is called before.
@@ -18,8 +18,8 @@ export function atAbort(signal: AbortSignal, callback: () => void): () => void {
 }
 
 /**
- * Settles like the work, or rejects when the signal aborts: to open a pipe that nobody writes to
- * may take forever.
+ * Settles like the work, or rejects when the signal aborts: it may take for ever to open a pipe
+ * that nobody writes to.
  */
 export function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   return new Promise((resolve, reject) => {

@@ -161,7 +161,7 @@ function serverFailureFacts(response: HttpResponse): Facts {
   return laterFacts(response, { hasFailed: true, wasRetried });
 }
 
-/** Formats as `GET https://host/path: 400, REASON`, where the body gives the reason. */
+/** Formats as `GET https://host/path: 400, REASON`, with the reason that the body gives. */
 function describeStatus(response: HttpResponse): string {
   const { status, body } = response;
   const start = () => (isPage(response) ? describePage(response) : shorten(startOf(response), 200));
@@ -177,7 +177,7 @@ function notFoundFacts({ origin, pathname }: URL): Facts {
   return /\/v2\/image\/[^/]+$/.test(pathname) ? { kind: 'no-such-image' } : CHECK_BASE_URL;
 }
 
-/** True for how a server of TLS responds to plain http: with 400, and no JSON. */
+/** True if a TLS server seems to respond to plain http: with 400, and no JSON. */
 function isFromTls(response: HttpResponse): boolean {
   const { status, url, hasSucceeded } = response;
   const isPlain = status === 400 && url.protocol === 'http:' && !hasSucceeded;
@@ -198,7 +198,7 @@ export function oneTimePasswordError({ body, status }: HttpResponse): ImgctlErro
  * - `User is not authorized to access.`, or one-time passwords: not-permitted
  * - `Invalid username and password combination.`: wrong-credentials
  * - any other, such as `Invalid token.`: token-refused
- * Of the last two, a token request makes wrong-credentials, and a request with a token the other.
+ * A token request makes wrong-credentials of the last two, a request with a token token-refused.
  */
 function unauthorizedError(response: HttpResponse): ImgctlError {
   const oneTime = oneTimePasswordError(response);

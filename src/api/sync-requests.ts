@@ -50,8 +50,8 @@ export interface SyncRequest {
 
 /**
  * PATCH /v2/user/image/vm, no body; sent once.
- * @throws ImgctlError of the status; outcome-unknown: the response has no id in any known place. If
- * the sync may have been submitted all the same, it says so
+ * @throws ImgctlError of the status; outcome-unknown: the response has no id in a known place. Its
+ * message says if the sync may have been submitted
  */
 export async function submitSync(send: Send): Promise<SubmittedSync> {
   const response = await send({ method: 'PATCH', path: '/v2/user/image/vm', ifUncertain });
@@ -75,7 +75,7 @@ export async function submitSync(send: Send): Promise<SubmittedSync> {
   };
 }
 
-/** A page for maintenance, a word of a portal: only an id says that the service has taken it. */
+/** Returns the error of what may be a portal: only an id proves that the service took the sync. */
 function withoutId(response: HttpResponse): ImgctlError {
   const { status, url, body } = response;
   const what = isPage(response) ? describePage(response) : 'without the id of a sync request';

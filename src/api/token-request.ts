@@ -61,8 +61,8 @@ const MAX_LIFETIME = 10 * 365 * 86_400;
 
 /**
  * POST /auth/request-token: repeated only if it was never sent, or refused with 503.
- * @throws LimitReachedError; ImgctlError wrong-credentials, not-permitted, rate-limited, bad-answer,
- * network errors
+ * @throws LimitReachedError; ImgctlError wrong-credentials, not-permitted, rate-limited,
+ * bad-answer, network errors
  */
 export async function requestToken(
   send: SendWithPassword,

@@ -96,7 +96,7 @@ export const COMMAND_GUESSES: readonly Guess[] = [
   { typed: ['api get', 'api GET'], advice: use('api', '/v2/image') },
 ];
 
-/** Options, alone or behind a command. */
+/** Options, alone or after a command. */
 export const OPTION_GUESSES: readonly Guess[] = [
   { typed: ['images list --private'], advice: use('my-images') },
   { typed: ['images changes --since'], advice: use('images', 'list', '--since', 'TIME') },

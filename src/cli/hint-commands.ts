@@ -9,7 +9,7 @@ import { shellQuote } from '../words.ts';
 /** What a command uses of the profile and the service. */
 type Use = 'nothing' | 'profile' | 'serviceSetting' | 'login' | 'service';
 
-/** Commands that use no profile, with all words behind them; a test finds one that is missing. */
+/** Commands that use no profile, whatever words follow; a test finds one that is missing. */
 export const LOCAL_COMMANDS = [
   ...['help', 'version', 'completion', 'demo', 'emulator', 'profile', 'inspect', 'validate'],
   ...['config path', 'images lock list', 'images lock remove'],

@@ -48,7 +48,7 @@ export function suggestRows(candidates: readonly Candidate[]): Candidates {
   return { mode: 'space', candidates };
 }
 
-/** Puts `start` before each value and `end` behind it. Behind an end the word goes on. */
+/** Puts `start` before each value and `end` after it. After an end, the word goes on. */
 export function suggestWords(values: readonly string[], start = '', end = ''): Candidates {
   const candidates = values.map((value): Candidate => [`${start}${value}${end}`]);
   return { mode: end === '' ? 'space' : 'nospace', candidates };

@@ -66,14 +66,14 @@ class LineReader {
   /** The options that can be given for the command. */
   options = ALL_GLOBAL_OPTIONS;
   readonly words: TypedWord[] = [];
-  /** The arguments of the command, also those behind `--`. */
+  /** The arguments of the command, also those after `--`. */
   readonly args: string[] = [];
   unknown: UnknownOption | undefined;
-  /** The option that has another option behind it instead of its value: -n of `-n --json`. */
+  /** The option that is followed by another one instead of its value: -n of `-n --json`. */
   withoutValue: OptionDeclaration | undefined;
   /** The option whose value would come next, at the end of the line. */
   pending: OptionDeclaration | undefined;
-  /** True behind `--`. */
+  /** True after `--`. */
   isEnded = false;
   readonly #pages: CommandDeclaration;
 
@@ -93,7 +93,7 @@ class LineReader {
     }
   }
 
-  /** Reads a word that is no value of the option before it. */
+  /** Reads a word that is not the value of the option before it. */
   #readNext(word: string): void {
     if (word === '--') this.isEnded = true;
     else if (word.startsWith('--')) this.#readLong(word);
@@ -183,7 +183,7 @@ export function followersOf({ command, args }: TypedLine): readonly CommandDecla
   return args.length > 0 ? [] : listedCommands(command);
 }
 
-/** Splits `--output=json`. A short option takes all behind it: `-o=json` has the value `=json`. */
+/** Splits `--output=json`. A short option takes all after it: `-o=json` has the value `=json`. */
 export function splitLongOption(word: string): [flag: string, value: string | undefined] {
   const [, flag = word, value] = /^(--[^=]*)=(.*)$/s.exec(word) ?? [];
   return [flag, value];

@@ -8,7 +8,7 @@ export type Env = Io['env'];
 
 /**
  * Returns a path with the user's home instead of ~/, which a shell leaves in quotes, in variables
- * and behind `=`.
+ * and after `=`.
  * @throws ImgctlError usage: another ~ at the beginning, or no home
  */
 export function expandHome(text: string, name: string, env: Env): string {

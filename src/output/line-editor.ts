@@ -52,7 +52,7 @@ export class LineEditor {
   }
 }
 
-/** As a terminal erases the last word: with the spaces behind it. */
+/** As a terminal erases the last word: with the spaces after it. */
 function lengthWithoutWord(line: readonly string[]): number {
   const end = line.findLastIndex((character) => character !== ' ');
   return line.slice(0, end + 1).lastIndexOf(' ') + 1;

@@ -123,14 +123,14 @@ function isWordAt(text: string, index: number): boolean {
   return /[\p{L}\p{N}_]/u.test(text[index] ?? '');
 }
 
-/** An ellipsis behind nothing, or behind the beginning of an escape of JSON, URLs or HTML. */
+/** An ellipsis, perhaps after the beginning of an escape of JSON, URLs or HTML. */
 const ELLIPSIS = /(?:\\(?:u[\da-f]{0,3})?|\ufffd?(?:%[\da-f]{0,2}){0,4}|&#?\w{0,8})…/y;
 /** A character has at most four bytes. */
 const MAX_ESCAPE = '\ufffd%f0%9f%98%8'.length;
 
 /**
  * Returns where an ellipsis cuts the secret, or an escape in it; `start` if none does. The start of
- * the secret `hunt%er` ends behind the `%` of `hunt%2…`, so the escape may begin before that.
+ * the secret `hunt%er` ends after the `%` of `hunt%2…`, so the escape may begin before that.
  */
 function cutEnd({ folded }: Secret, text: string, start: number): number {
   const last = differenceFrom(folded, text, start);

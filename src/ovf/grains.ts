@@ -114,7 +114,7 @@ interface Marker {
   readonly type: number;
 }
 
-/** What the last part was; the end of the stream counts only right behind a footer. */
+/** What the last part was; the end of the stream counts only right after a footer. */
 type Last = 'footer' | 'end' | 'other';
 
 /**
@@ -160,7 +160,7 @@ function* skip(sectors: number, ifFileEnds: string): Generator<Wanted, Buffer> {
   return wanted.buffer;
 }
 
-/** Returns what is wrong if the file ends behind these parts. */
+/** Returns what is wrong if the file ends after these parts. */
 function endProblem({ header, sum }: GrainLayout, last: Last, seen: GrainSum): string | null {
   const needsFooter = header.grainDirectory === 'in footer';
   if (needsFooter && last !== 'end') return 'does not end with a footer and the end of the stream';
@@ -201,7 +201,7 @@ function* readGrain(
   return { kind: 'grain', fileSectors, diskSector, bytes };
 }
 
-/** Reads the content of a marker, which begins behind its first sector. */
+/** Reads the content of a marker, which begins after its first sector. */
 function* readMarker(
   firstSector: Buffer,
   fileSector: number,

@@ -67,7 +67,7 @@ class GzipReader implements ByteCheck {
     if (padding.some((byte) => byte !== 0)) this.#fail('damaged gzip: more data after its end');
   }
 
-  /** The bytes behind the last member, of all that were received. */
+  /** The bytes after the last member, of all that were received. */
   get #leftOver(): number {
     return this.#received - this.#gunzip.bytesWritten;
   }

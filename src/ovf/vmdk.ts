@@ -183,7 +183,7 @@ async function readTables(
     bytesOfTables += tableBytes;
     if (bytesOfTables > size) throw new VmdkError('vmdk-header', 'the grain tables overlap');
     const firstGrain = table * tableEntries;
-    // Entries behind the last grain of the disk mean nothing.
+    // Entries after the last grain of the disk mean nothing.
     const end = Math.min(grains, firstGrain + tableEntries);
     for (let grain = firstGrain; grain < end; grain += 1) {
       const grainSector = entries.readUInt32LE((grain - firstGrain) * ENTRY_BYTES);

@@ -67,7 +67,7 @@ const DATE_WITH_LETTERS =
   /^\d{0,2}[a-f]*20\d\d(?:(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01])?)?(?:[a-f]+\d*)?$/;
 
 /**
- * Says whether a text in lower case is 7 to 40 digits of a git hash, perhaps behind git's g:
+ * Says whether a text in lower case is 7 to 40 digits of a git hash, perhaps after git's g:
  *
  *     a383732, b5969303, g1234567    yes
  *     g20240115                      no, a date

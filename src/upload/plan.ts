@@ -58,7 +58,7 @@ export interface Transfer {
   readonly clock: Clock;
   readonly onConflict: 'fail' | 'replace' | 'skip';
   readonly dryRun: boolean;
-  /** @throws ImgctlError if another push took over while this process was suspended */
+  /** @throws ImgctlError if the lock was removed, or another push took it over */
   readonly assertHeld: AssertHeld;
   /** Called for each package before the first of its files may become visible. */
   readonly beforeVisible: () => void;

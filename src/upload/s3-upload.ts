@@ -39,7 +39,7 @@ interface Upload extends StartedUpload {
 export interface SentUpload extends Upload {
   /** The MD5 of each part, in hexadecimal. */
   readonly md5s: readonly string[];
-  /** True if the storage has encrypted a part with keys of its own: then ETags are no digests. */
+  /** True if a key of KMS or of the customer encrypts a part: then ETags are not digests. */
   readonly isEncrypted: boolean;
 }
 

@@ -57,7 +57,7 @@ it('there are at most 40 guesses, and each phrase has one', () => {
 });
 
 it.each([...COMMAND_GUESSES, ...OPTION_GUESSES])(
-  '$typed get their advice',
+  '$typed.0 gets its advice',
   async ({ typed, advice }) => {
     for (const phrase of typed) {
       const line = phrase
@@ -70,7 +70,7 @@ it.each([...COMMAND_GUESSES, ...OPTION_GUESSES])(
   },
 );
 
-it.each(RENAMED_OPTIONS)('$typed get advice about $meant', async ({ typed, meant, advice }) => {
+it.each(RENAMED_OPTIONS)('$typed.0 gets advice about $meant', async ({ typed, meant, advice }) => {
   for (const unknown of typed) {
     const owners = leavesOf().filter(([, { options = [] }]) => {
       const flags = [...options, ...ALL_GLOBAL_OPTIONS].flatMap(flagsOf);

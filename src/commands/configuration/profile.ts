@@ -154,7 +154,7 @@ async function remove(context: Context, _options: object, name: string): Promise
 }
 
 /**
- * Later commands would use another service without a word. The only profile has no other.
+ * Without it, later commands would silently use another service; the only profile may be deleted.
  * @throws ImgctlError usage
  */
 function refuseInUse(

@@ -104,7 +104,7 @@ async function run(context: Context, options: Options, words: readonly string[])
   return { output, rows: listRows({ context, options, output, query, tally, baseUrl }, images) };
 }
 
-/** What the rows of a list, and what is said behind them, depend on. */
+/** What the rows of a list, and what is said after them, depend on. */
 interface Listing {
   readonly context: Context;
   readonly options: Options;

@@ -1,4 +1,4 @@
-// Which packages of a push are broken: a sync would make an image of half of them.
+// Which packages of a push are broken: a sync would make broken images of them.
 
 import { hasCode } from '../../../errors.ts';
 import type { PlannedFile, PlannedPackage, Transfer } from '../../../upload/plan.ts';

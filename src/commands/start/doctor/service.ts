@@ -24,8 +24,8 @@ const UNCONNECTED = notChecked('connection failed');
 const REFUSED = { kind: 'token-refused' } as const;
 
 /**
- * Sends one GET /v2, with the token if it is valid, without renewal or retry. Only if a node may not
- * know a new token yet, it is tried once more.
+ * Sends one GET /v2, with the token if it is valid, without renewal or retry. A new token that a
+ * node may not know yet is tried once more.
  * @throws ImgctlError
  */
 export async function connect(diagnosis: Diagnosis): Promise<CheckResult> {
