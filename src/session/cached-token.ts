@@ -46,11 +46,11 @@ export function noValidToken(state: 'none' | 'expired'): ImgctlError {
 const MAX_LIMIT_WINDOW = 24 * 3_600_000 + 60_000;
 
 /** @param window milliseconds from the receipt of a limit to its end */
-export function isPlausible(window: number): boolean {
+export function isPlausibleWindow(window: number): boolean {
   return window > 0 && window < MAX_LIMIT_WINDOW;
 }
 
 /** True if the limit still counts: not if the clock was set back to a time before its receipt. */
 export function isInForce({ receivedAt, resetsAt }: RememberedLimit, now: number): boolean {
-  return receivedAt <= now && now < resetsAt && isPlausible(resetsAt - receivedAt);
+  return receivedAt <= now && now < resetsAt && isPlausibleWindow(resetsAt - receivedAt);
 }

@@ -20,7 +20,7 @@ const MUTEX_TIME = 30_000;
 const NOTICE_TIME = 180_000;
 
 /** Never aborts: the token of a request that was sent is stored after an interrupt too. */
-export const NEVER = new AbortController().signal;
+export const NEVER_ABORTS = new AbortController().signal;
 
 /**
  * The mutex is the key `lock`, KEYS[1], whose value is the owner, ARGV[1]. A logout deletes it, and
@@ -113,13 +113,13 @@ export class RedisAccount {
     const { token, receivedAt, expiresAt } = written;
     const { io, sealingKey } = this.#options;
     // Throws instead of replacing a token that another sealing key has sealed.
-    await this.readToken(NEVER);
+    await this.readToken(NEVER_ABORTS);
     const key = this.#key('token');
     const text = `${token} ${wholeMilliseconds(expiresAt - receivedAt)}`;
     const value = sealingKey ? seal(text, key, sealingKey) : text;
     const left = wholeMilliseconds(expiresAt - io.now());
     const keys = [this.#key('lock'), this.#key('logout'), key];
-    return (await this.#redis.run(STORE, keys, [owner, value, left], NEVER)) === 1;
+    return (await this.#redis.run(STORE, keys, [owner, value, left], NEVER_ABORTS)) === 1;
   }
 
   /** Deletes the token and the last refusal. @returns true if there was a token */
@@ -168,7 +168,7 @@ export class RedisAccount {
    * closed the connection: the mutex is not released, and expires.
    */
   async releaseMutex(owner: string): Promise<void> {
-    await this.#redis.run(RELEASE, [this.#key('lock')], [owner], NEVER).catch(() => {});
+    await this.#redis.run(RELEASE, [this.#key('lock')], [owner], NEVER_ABORTS).catch(() => {});
   }
 
   /**
@@ -210,7 +210,7 @@ export class RedisAccount {
 
   async #set(entry: Entry, value: string, milliseconds: number): Promise<void> {
     const words = ['SET', this.#key(entry), value, 'PX', wholeMilliseconds(milliseconds)];
-    await this.#redis.send(words, NEVER);
+    await this.#redis.send(words, NEVER_ABORTS);
   }
 
   /** @throws SharedStoreError: sealed with another key, or not sealed although a key is set */

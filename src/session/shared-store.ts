@@ -5,7 +5,7 @@ import { MutexLostError } from '../files/mutex.ts';
 import { builtin, type Io } from '../io.ts';
 import { type CachedToken, needsRenewal, type RememberedLimit } from './cached-token.ts';
 import type { FileStore } from './file-store.ts';
-import { NEVER, type RedisAccount } from './redis-account.ts';
+import { NEVER_ABORTS, type RedisAccount } from './redis-account.ts';
 import type { Refusal } from './refusal.ts';
 import {
   type Acquired,
@@ -132,7 +132,7 @@ export class SharedStore implements TokenStore {
   /** Copies a shared token to this machine, unless a logout meanwhile deleted it in both places. */
   async #writeCopy(token: CachedToken): Promise<void> {
     await this.files.write(token, { isOptional: true });
-    const shared = await this.account.readToken(NEVER);
+    const shared = await this.account.readToken(NEVER_ABORTS);
     if (shared?.token !== token.token) this.files.remove();
   }
 

@@ -7,7 +7,7 @@ import { announceWait, MutexLostError } from '../files/mutex.ts';
 import { TransportError } from '../http/errors.ts';
 import type { Clock } from '../io.ts';
 import type { PasswordSource } from '../secrets/passwords.ts';
-import { isPlausible, type RememberedLimit } from './cached-token.ts';
+import { isPlausibleWindow, type RememberedLimit } from './cached-token.ts';
 import { isRefused, type Login, type Refusal, refusalError, refusalOf } from './refusal.ts';
 import {
   type HeldMutex,
@@ -248,5 +248,7 @@ function limitReached({ resetsAt }: RememberedLimit, now: number): LimitReachedE
 }
 
 function isWorthWaiting(error: unknown, patience: number): error is LimitReachedError {
-  return error instanceof LimitReachedError && error.wait <= patience && isPlausible(error.wait);
+  return (
+    error instanceof LimitReachedError && error.wait <= patience && isPlausibleWindow(error.wait)
+  );
 }

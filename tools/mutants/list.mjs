@@ -105,7 +105,7 @@ export const LONG = [
   ['src/http/pace.ts', 'Math.max(this.#nextAt, time + ', '(time + ', 'test/http/pace.test.ts'],
   ['src/http/pace.ts', 'askedWait > MAX_WAIT ? 0 : askedWait', 'askedWait', 'test/http/pace.test.ts'],
   ['src/commands/images/lock/update.ts', 'JSON.stringify(now) === JSON.stringify(old)', 'now.id === old.id', 'test/commands/images/lock.test.ts'],
-  ['src/session/redis-account.ts', 'has sealed.\n    await this.readToken(NEVER);', 'has sealed.', 'test/session/shared-store.test.ts'],
+  ['src/session/redis-account.ts', 'has sealed.\n    await this.readToken(NEVER_ABORTS);', 'has sealed.', 'test/session/shared-store.test.ts'],
   ['src/session/tokens.ts', 'this.#inUse ??= stored;', 'this.#inUse = stored;', 'test/session/tokens.test.ts'],
   ['src/cli/result.ts', 'if (end.error === undefined) throw error;', 'throw error;', 'test/cli/result.test.ts'],
   ['src/cli/result.ts', 'await rows.throw(error)', 'await rows.next()', 'test/cli/result.test.ts'],
