@@ -29,7 +29,13 @@ it.each<[string, ClientEvent, string]>([
     { ...SENT, kind: 'error', milliseconds: 7, error: new Error('closed') },
     'no response after 7 ms: closed',
   ],
+  ['a wait', { ...SENT, kind: 'waiting', milliseconds: 30_000 }, 'no response for 30000 ms'],
   ['a retry', { ...SENT, kind: 'retry', count: 1, wait: 250, asked: 0 }, 'retry 1 after 250 ms'],
+  [
+    'slowing down',
+    { ...SENT, kind: 'limit', asked: 0, refusedFor: 0 },
+    'the service limits requests; one at a time',
+  ],
   ['a renewal', { ...SENT, kind: 'renewal' }, '401, sent again with a renewed token'],
 ])('describeEvent formats %s', (_, event, line) => {
   expect(describeEvent(event)).toBe(`GET https://images.example.com/v2/image?page=2: ${line}`);

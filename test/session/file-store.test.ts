@@ -4,9 +4,12 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Account } from '../../src/config/settings.ts';
+import { advice } from '../../src/facts.ts';
 import { systemOf } from '../../src/io.ts';
+import type { JsonObject } from '../../src/json.ts';
 import { isInForce, needsRenewal } from '../../src/session/cached-token.ts';
 import { FileStore } from '../../src/session/file-store.ts';
+import { parseRefusal, type Refusal } from '../../src/session/refusal.ts';
 import { forgetTokens } from '../../src/session/token-files.ts';
 import { thrownBy } from '../support/errors.ts';
 import { modeOf } from '../support/files.ts';
@@ -154,20 +157,30 @@ describe('the token cache', () => {
   );
 });
 
+const REFUSAL: Refusal = {
+  ...{ id: 'i', code: 'not-permitted', message: 'm', status: 403, loginDigest: 'c' },
+  advice: 'ask',
+};
+
+it.each([
+  ['itself', {}, {}],
+  ['one without advice', { advice: 7 }, { advice: undefined }],
+  ...['id', 'message', 'status', 'loginDigest'].map(
+    (key) => [`no refusal without ${key}`, { [key]: null }, undefined] as const,
+  ),
+  ['no refusal with another code', { code: 'failed' }, undefined],
+] as const)('a stored refusal is read as %s', (_, changes, read) => {
+  const record: JsonObject = { ...REFUSAL, ...changes };
+  expect(parseRefusal(record)).toEqual(read && { ...REFUSAL, ...read });
+});
+
 describe('forgetTokens', () => {
   it('removes the token of one account and its refusal, or those of all', async () => {
     const directory = temporaryDirectory();
     const { cache } = cacheIn(directory);
     const other = cacheIn(directory, { username: 'bob' });
     await cache.write(TOKEN);
-    const refusal = {
-      id: 'i',
-      code: 'not-permitted',
-      message: 'm',
-      status: 403,
-      loginDigest: 'c',
-    } as const;
-    await cache.writeRefusal(refusal);
+    await cache.writeRefusal(REFUSAL);
     await other.cache.write(TOKEN);
     expect(forgetTokens(directory, ACCOUNT)).toBe(1);
     expect(namesIn(directory)).toEqual([path.basename(other.file)]);
@@ -199,9 +212,28 @@ describe('forgetTokens', () => {
     });
     onTestFinished(() => remove.mockRestore());
     const file = path.join(directory, 'tokens', first);
-    const message = `cannot remove ${file}: resource busy or locked`;
-    expect(thrownBy(() => forgetTokens(directory))).toMatchObject({ code: 'config', message });
+    expect(thrownBy(() => forgetTokens(directory))).toMatchObject({
+      code: 'config',
+      message: `cannot remove ${file}: resource busy or locked`,
+      facts: advice('remove it by hand: it may hold an access token'),
+    });
     expect(namesIn(directory)).toEqual([first]);
+    // Another logout came first.
+    remove.mockImplementationOnce(() => {
+      throw Object.assign(new Error(), { code: 'ENOENT' });
+    });
+    expect(forgetTokens(directory)).toBe(0);
+  });
+
+  unixOnly('links need no rights')('fails for a folder that cannot be read', () => {
+    const directory = temporaryDirectory();
+    const folder = path.join(directory, 'tokens');
+    fs.symlinkSync('tokens', folder);
+    expect(thrownBy(() => forgetTokens(directory))).toMatchObject({
+      code: 'config',
+      message: expect.stringContaining(`cannot read ${folder}: `),
+      facts: advice('remove its tokens by hand'),
+    });
   });
 
   it('removes links and what killed writers left, but no target, folder or limit', async () => {

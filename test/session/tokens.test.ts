@@ -154,6 +154,18 @@ describe('IMGCTL_TOKEN', () => {
   });
 });
 
+it.each([
+  ['https://images.example', '0', 1],
+  ['https://images.example', '1', 0],
+  ['http://127.0.0.1', '0', 0],
+])('a session with %s warns of NODE_TLS_REJECT_UNAUTHORIZED=%s %d times', async (...row) => {
+  const [url, value, count] = row;
+  const env = { NODE_TLS_REJECT_UNAUTHORIZED: value };
+  const { warnings } = await sessionWith(url, temporaryDirectory(), env);
+  const message = 'NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored: certificates are always verified';
+  expect(warnings).toEqual(Array(count).fill(message));
+});
+
 describe('the token request limit', () => {
   const logIn = async (session: Awaited<ReturnType<typeof sessionWith>>, count: number) => {
     for (let login = 0; login < count; login += 1) await session.tokens?.login(DEMO);
@@ -427,15 +439,21 @@ describe('a token store', () => {
     expect([await tokens.current(), requests()]).toEqual(['T1', 1]);
   });
 
-  it('counts no request that was interrupted before it was sent', async () => {
+  it.each([
+    ['once it was counted', 'writeLimit', [3, 4]],
+    ['before it was counted', 'assertHeld', []],
+  ])('counts no request that was interrupted %s', async (_when, place, counts) => {
     const left: number[] = [];
+    const interruptIn = (step: string) => step === place && io.interrupt();
     const writeLimit = async ({ remaining }: RememberedLimit) => {
       left.push(remaining);
-      io.interrupt();
+      interruptIn('writeLimit');
     };
+    const mutex = { ...MUTEX, assertHeld: async () => void interruptIn('assertHeld') };
     const readLimit = () => ({ remaining: 4, receivedAt: 0, resetsAt: 60_000 });
-    const { tokens, io, requests } = tokensOf({ writeLimit }, 0, readLimit);
+    const changes = { writeLimit, acquire: async () => ({ mutex }) };
+    const { tokens, io, requests } = tokensOf(changes, 0, readLimit);
     await expect(tokens.current()).rejects.toMatchObject({ code: 'interrupted' });
-    expect([left, requests()]).toEqual([[3, 4], 0]);
+    expect([left, requests()]).toEqual([counts, 0]);
   });
 });

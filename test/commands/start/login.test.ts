@@ -146,6 +146,14 @@ describe('login at a terminal', () => {
     expect({ exitCode, requests: requests.length }).toEqual({ exitCode: 0, requests: 3 });
   });
 
+  it('does not read the password from it as standard input', async () => {
+    const { typing, requests } = await newUser();
+    const message =
+      'imgctl: --password-stdin reads a pipe or file, not a terminal\nhint: omit it to be prompted for the password\n';
+    expect(await typing('demo\r', 'login --password-stdin')).toEqual(failed(2, message));
+    expect(requests).toEqual([]);
+  });
+
   const CHECK = `imgctl: ${REFUSED}\nhint: check `;
   const OF_VARIABLE = `${CHECK}IMGCTL_PASSWORD and the user name demo: imgctl config list\n`;
   it.each([
