@@ -87,47 +87,39 @@ async function* provenPagesById(first: ImagePage, requests: Requests, stopAfter:
   let hasChanged = false;
   for await (const page of pagesById(first, requests, stopAfter)) {
     seen += page.images.length;
-    // Those that were seen and those that are left are fewer than the service announced.
     const isShort = seen + page.countBelow < first.total;
     if (isShort && !hasChanged) {
-      await requireChangedList(first, requests);
-      hasChanged = true;
+      hasChanged = await hasListChanged(first, requests);
+      const fault = `the service sent fewer than the ${first.total} images that it announced`;
+      if (!hasChanged) throw new NotByIdError(fault);
     }
     yield page;
   }
 }
 
 /**
- * Returns the images that were not yielded. If images are in the order of ids, one above the highest
- * that was is new, and left out, as it would come out of order.
+ * True if images were deleted, as far as the service tells. Else its filter by id leaves some out:
+ * images without an id, or ids that are compared as texts, by which 99 is not below 500. Then even
+ * a filter that all ids match, `id,lt,1000` if 999 is the highest, finds fewer than there are.
+ */
+async function hasListChanged(first: ImagePage, requests: Requests): Promise<boolean> {
+  const now = await requests.page({ perPage: 1 });
+  if (stateOf(now) === stateOf(first)) return false;
+  const [highest = {}] = first.images;
+  const filter = `id,lt,${lowestLongerId(idOf(highest))}`;
+  const withId = await pageOrRefusal(requests.page({ filter, perPage: 1 }));
+  return !(withId instanceof ImgctlError) && withId.total >= now.total;
+}
+
+/**
+ * Returns the images that were not yielded. If images come in the order of ids, a new one above the
+ * highest that was yielded is left out.
  */
 function restOf(images: readonly ReceivedImage[], yieldedIds: ReadonlySet<number>) {
   const rest = images.filter((image) => !yieldedIds.has(idOf(image)));
   if (!areDescending(images.map(idOf))) return rest;
   const [highest = Infinity] = yieldedIds;
   return rest.filter((image) => idOf(image) < highest);
-}
-
-/**
- * Throws unless the list has changed, as a reason why fewer images came by id than were announced.
- * Else the filter by id leaves images out: those without an id or, if the service compares ids as
- * texts, 1250, which is then after 999, and 99, which is not below 500. With 999 as the highest id:
- *
- *     the first image and the total are as before          images are left out
- *     else id,lt,1000 is refused, or has a lower total     images are left out
- *     else                                                 the list has changed
- *
- * @throws NotByIdError images are left out
- */
-async function requireChangedList(first: ImagePage, requests: Requests): Promise<void> {
-  const leftOut = `the service sent fewer than the ${first.total} images that it announced`;
-  const second = await requests.page({ perPage: 1 });
-  if (stateOf(second) === stateOf(first)) throw new NotByIdError(leftOut);
-  const [highest = {}] = first.images;
-  const filter = `id,lt,${lowestLongerId(idOf(highest))}`;
-  const withIds = await pageOrRefusal(requests.page({ filter, perPage: 1 }));
-  const matchesAll = !(withIds instanceof ImgctlError) && withIds.total >= second.total;
-  if (!matchesAll) throw new NotByIdError(leftOut);
 }
 
 /** @param refusal why ids are refused: thrown if the list cannot be read by number either */

@@ -21,18 +21,20 @@ export interface ListSetup {
 }
 
 /**
- * A refusal does not say what it is for. So the caller requests the same without the filter, then
- * without the sort, and passes on the first refusal, which is thrown if all of these are refused:
+ * A refusal does not say what it is for: the filter, the sort, or neither. So a simpler request
+ * follows it. If that is refused too, the first refusal is the error:
  *
- *     filter=name,like,%a%&sort=id,desc   403
+ *     filter=name,like,%a%&sort=id,desc   403, the error
  *     sort=id,desc                        404
- *                                         500, so the error with 403 is thrown
+ *                                         500
  */
 export class FirstPages {
   readonly #setup: ListSetup;
   /** By filter and sort: `name,like,%a% by id,desc`. */
   readonly #refusals = new Map<string, ImgctlError>();
-  #firstOfAll: ImagePage | undefined;
+  /** The refusals since the last page. */
+  #refusedInARow: readonly ImgctlError[] = [];
+  #ofAll: ImagePage | undefined;
   #sortsById = true;
   #sortsIdsAsNumbers: boolean | undefined;
 
@@ -40,18 +42,19 @@ export class FirstPages {
     this.#setup = setup;
   }
 
-  /**
-   * Returns the first page, or why the service refuses its filter or sort.
-   * @param earlier why the same was refused before, with a filter or in another order
-   */
-  async request(pageQuery: Partial<PageQuery>, earlier?: ImgctlError) {
-    const { client, perPage, trace } = this.#setup;
+  /** Returns the first page, or why the service refuses its filter or sort. */
+  async request(pageQuery: Partial<PageQuery>): Promise<ImagePage | ImgctlError> {
     const { filter, sort } = pageQuery;
     const key = [filter, sort].filter((part) => part !== undefined).join(' by ');
-    const known = this.#refusals.get(key);
-    if (known) return known;
-    // The earlier request was retried already, and the service is likely to be down.
-    const options = isOutage(earlier) ? { retries: 0 } : {};
+    const page = this.#refusals.get(key) ?? (await this.#send(pageQuery, key));
+    this.#refusedInARow = page instanceof ImgctlError ? [...this.#refusedInARow, page] : [];
+    return page;
+  }
+
+  async #send(pageQuery: Partial<PageQuery>, key: string) {
+    const { client, perPage, trace } = this.#setup;
+    // The refused request was retried already, and the service is likely to be down.
+    const options = this.#refusedInARow.some(isOutage) ? { retries: 0 } : {};
     const page = await pageOrRefusal(requestPage(client, { perPage, ...pageQuery }, 1, options));
     if (page instanceof ImgctlError) {
       trace(`the service refused ${key || 'the list'}: ${page.message}`);
@@ -62,32 +65,27 @@ export class FirstPages {
   }
 
   /**
-   * Returns the first page of all images, by id, or in any order if the service cannot sort.
-   * @throws ImgctlError the earlier refusal, or that of the sort, if the page is refused too
+   * Returns the first page of all images, by id, or in any order if the service refuses to sort.
+   * @throws ImgctlError the first refusal of this request, or of those before it
    */
-  async ofAll(earlier?: ImgctlError): Promise<ImagePage> {
-    if (this.#firstOfAll) return this.#firstOfAll;
-    const sorted = await this.request({ sort: ID_ORDER }, earlier);
-    if (!(sorted instanceof ImgctlError)) {
-      this.#firstOfAll = sorted;
-      return sorted;
-    }
-    const firstRefusal = earlier ?? sorted;
-    const unsorted = await this.request({}, sorted);
-    if (unsorted instanceof ImgctlError) throw firstRefusal;
-    this.#sortsById = false;
-    this.#firstOfAll = unsorted;
-    return unsorted;
+  async ofAll(): Promise<ImagePage> {
+    if (this.#ofAll) return this.#ofAll;
+    const sorted = await this.request({ sort: ID_ORDER });
+    const page = sorted instanceof ImgctlError ? await this.request({}) : sorted;
+    if (page instanceof ImgctlError) throw this.#refusedInARow[0];
+    this.#sortsById = page === sorted;
+    this.#ofAll = page;
+    return page;
   }
 
-  /** False once the service has refused to sort by id. */
+  /** False if the service refused to sort the first page of all images. */
   get sortsById(): boolean {
     return this.#sortsById;
   }
 
   /** True if the first page of all images was read, and has all of them. */
   get hasAll(): boolean {
-    return this.#firstOfAll !== undefined && isWhole(this.#firstOfAll);
+    return this.#ofAll !== undefined && isWhole(this.#ofAll);
   }
 
   /** False if the service may sort ids as texts: 999 before 1150. */

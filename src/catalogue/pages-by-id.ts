@@ -96,11 +96,10 @@ class Segments {
     if (lowest === undefined) throw new NotByIdError('an empty page announces images');
     if (lowest !== END_OF_LIST) this.#learn(ids, segment.bound, lowest);
     // Of 609 ... 520, those from 580 on were taken with the page before.
-    const repeated = ids.filter((id) => id >= this.#takenDownTo).length;
+    const images = page.images.filter((image) => idOf(image) < this.#takenDownTo);
     const takenDownTo = Math.min(this.#takenDownTo, lowest);
     this.#takenDownTo = takenDownTo;
     this.#ahead = others.filter(({ end }) => end < takenDownTo);
-    const images = page.images.slice(repeated);
     return { images, countBelow: page.total - ids.length, bytes: page.bytes };
   }
 

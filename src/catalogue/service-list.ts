@@ -36,8 +36,7 @@ export interface ListEnd {
  *     list -s name -n 500   all pages, as the last image may be the first by name
  *     list                  all pages
  *
- * With `streams`, images by id are yielded as they come, others at the end. Only for a limit the
- * service is asked how it sorts ids: as texts, the highest do not come first.
+ * With `streams`, images by id are yielded as they come, others at the end.
  */
 export async function* listCatalogue(
   run: ListRun,
@@ -50,13 +49,10 @@ export async function* listCatalogue(
     return surePage.end;
   }
   const { limit = Infinity, streams = false } = options;
-  const { firstPages } = run;
-  const first = await firstPages.ofAll();
-  const comesInOrder =
-    isSortedBy(query.sorts, BY_ID) &&
-    (limit === Infinity || (await firstPages.sortsIdsAsNumbers()));
+  const first = await run.firstPages.ofAll();
+  const comesInOrder = isSortedBy(query.sorts, BY_ID) && (await comesByNumber(run, limit));
   const stopAfter = comesInOrder ? limit : Infinity;
-  const pages = matchingPages(run, query, first, options, stopAfter);
+  const pages = matchingPages(run, query, first, { ...options, limit: stopAfter });
   let count = 0;
   if (streams && comesInOrder) {
     for await (const { images } of pages) {
@@ -72,6 +68,10 @@ export async function* listCatalogue(
   return { meta: first.meta, total };
 }
 
+/** True unless the service sorts ids as texts, which is only asked for a limit. */
+const comesByNumber = async ({ firstPages }: ListRun, limit: number) =>
+  limit === Infinity || firstPages.sortsIdsAsNumbers();
+
 /** Returns the list if one page is sure to have it, else undefined. */
 export async function listSurePage(
   run: ListRun,
@@ -86,20 +86,18 @@ export async function listSurePage(
 }
 
 /**
- * Yields what matches of each page of all images, as pages are read by id and the service takes
- * only one filter.
- * @param stopAfter number of images that match after which no more are yielded
+ * Yields what matches of each page of all images, up to the limit. The pages have no other filter
+ * than that of their ids, as the service takes only one.
  */
 async function* matchingPages(
   run: ListRun,
   query: Query,
   first: ImagePage,
-  { watch }: ReadOptions,
-  stopAfter: number,
+  { watch, limit = Infinity }: ReadOptions,
 ): AsyncGenerator<Pick<ImagePage, 'images' | 'bytes'>, void, void> {
   // With conditions, nobody knows how many images must be read.
-  const mostRead = query.conditions.length === 0 ? stopAfter : Infinity;
-  let left = stopAfter;
+  const mostRead = query.conditions.length === 0 ? limit : Infinity;
+  let left = limit;
   for await (const { images, bytes } of allImages(run, first, mostRead)) {
     watch?.(images, first.total);
     const matching = images.filter((image) => query.matches(image)).slice(0, left);

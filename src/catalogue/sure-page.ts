@@ -29,22 +29,13 @@ interface Wanted {
 
 interface SurePage {
   readonly page: ImagePage;
-  /** The filter of the page, if it has one. */
+  /** The filter that was sent. */
   readonly filter?: ServiceFilter;
-  /** The part of the page that is the list. */
+  /** The list. */
   readonly images: readonly ReceivedImage[];
   /** How many images match in all, if known. */
   readonly total: number | undefined;
 }
-
-/** What was learned of the filters of a query. */
-type Filtered =
-  /** One finds all images of the list. */
-  | { readonly kind: 'list'; readonly list: SurePage }
-  /** A page with one is not enough; with another, or none, more images are likely to match. */
-  | { readonly kind: 'many-pages' }
-  /** Each is refused or may lose images; or none is needed, as the page of all images is at hand. */
-  | { readonly kind: 'none'; readonly refusal: ImgctlError | undefined };
 
 /**
  * Returns a page that is sure to have the list; undefined if all pages must be read. A page is
@@ -57,51 +48,30 @@ type Filtered =
  *     list -s created_on,desc -n 5   sort=created_on,desc                     or the newest
  */
 export async function findSurePage(run: ListRun, wanted: Wanted): Promise<SurePage | undefined> {
-  const { firstPages, perPage } = run;
+  const { firstPages, likeProofs, perPage } = run;
   const sort = sortOfPage(wanted, perPage);
-  const filtered = await listFiltered(run, wanted, sort);
-  if (filtered.kind === 'list') return filtered.list;
-  if (filtered.kind === 'many-pages') return undefined;
-  const page = await pageWithoutFilter(firstPages, sort, filtered.refusal);
+  for (const filter of filtersToSend(wanted.query)) {
+    const { field, part } = filter;
+    // A `like` must be proved, by values of the first page of all images.
+    if (part !== undefined) await firstPages.ofAll();
+    if (firstPages.hasAll) break;
+    if (part !== undefined && !(await likeProofs.isProved(field, part))) continue;
+    const page = await firstPages.request({ filter: filter.text, sort: printSort(sort) });
+    if (page instanceof ImgctlError) continue;
+    const list = await listOn(page, sort, wanted, firstPages);
+    // With another filter, or without one, more images are likely to match.
+    return list && { ...list, filter };
+  }
+  const page = await pageWithoutFilter(firstPages, sort);
   return listOn(page, sort, wanted, firstPages);
 }
 
-/** Tries the filters of the query, until one is good for the list or shows that no page is. */
-async function listFiltered(
-  { firstPages, likeProofs }: ListRun,
-  wanted: Wanted,
-  sort: FieldSort,
-): Promise<Filtered> {
-  let refusal: ImgctlError | undefined;
-  for (const filter of filtersToSend(wanted.query)) {
-    // An earlier list, or the proof of the filter before, may have read the page of all images.
-    if (firstPages.hasAll) break;
-    if (likeProofs.hasFailed(filter)) continue;
-    const pageQuery = { filter: filter.text, sort: printSort(sort) };
-    const page = await firstPages.request(pageQuery, refusal);
-    if (page instanceof ImgctlError) {
-      refusal ??= page;
-      continue;
-    }
-    const list = await listOn(page, sort, wanted, firstPages);
-    if (list === undefined) return { kind: 'many-pages' };
-    // A proof costs a request, so only a page that would be enough is proved.
-    const isProved = await likeProofs.isProved(filter, page, sort);
-    if (isProved) return { kind: 'list', list: { ...list, filter } };
-  }
-  return { kind: 'none', refusal };
-}
-
 /** Returns the first page of all images, in this order or, if it is refused, by id. */
-async function pageWithoutFilter(
-  firstPages: FirstPages,
-  sort: FieldSort,
-  earlier: ImgctlError | undefined,
-): Promise<ImagePage> {
+async function pageWithoutFilter(firstPages: FirstPages, sort: FieldSort): Promise<ImagePage> {
   // A page that has all images is enough in any order.
-  if (sort === BY_ID || firstPages.hasAll) return firstPages.ofAll(earlier);
-  const page = await firstPages.request({ sort: printSort(sort) }, earlier);
-  return page instanceof ImgctlError ? firstPages.ofAll(earlier ?? page) : page;
+  if (sort === BY_ID || firstPages.hasAll) return firstPages.ofAll();
+  const page = await firstPages.request({ sort: printSort(sort) });
+  return page instanceof ImgctlError ? firstPages.ofAll() : page;
 }
 
 /** Returns the order of the page: by id, or the newest or lowest first if the limit fits on it. */
@@ -136,15 +106,23 @@ async function listOn(
   const matching = page.images.filter((image) => query.matches(image));
   const images = query.sort(matching).slice(0, limit);
   if (isWhole(page)) return { page, images, total: matching.length };
-  if (images.length < limit) return undefined;
-  // Other pages have more images, which come behind these if the service sorted as asked.
-  const saysSorted = isSortedBy(query.sorts, sort) && isEcho(printSort(sort), page.meta.sort);
-  if (!saysSorted) return undefined;
-  const comeFirst =
-    sort.field === 'id'
-      ? isInOrder(page, sort) && (await firstPages.sortsIdsAsNumbers())
-      : hasNewest(page, images, sort.field);
-  return comeFirst ? { page, images, total: totalOfPart(page, query) } : undefined;
+  const isSure =
+    images.length === limit &&
+    isSortedBy(query.sorts, sort) &&
+    (await comeFirst(images, page, sort, firstPages));
+  return isSure ? { page, images, total: totalOfPart(page, query) } : undefined;
+}
+
+/** True if no other page has an image that comes before these. */
+async function comeFirst(
+  images: readonly ReceivedImage[],
+  page: ImagePage,
+  sort: FieldSort,
+  firstPages: FirstPages,
+): Promise<boolean> {
+  if (!isEcho(printSort(sort), page.meta.sort)) return false;
+  if (sort.field !== 'id') return hasNewest(page, images, sort.field);
+  return isInOrder(page, sort) && firstPages.sortsIdsAsNumbers();
 }
 
 /** True if the ids are whole numbers in the order of the sort. */
@@ -154,9 +132,14 @@ function isInOrder({ images }: ImagePage, { direction }: FieldSort): boolean {
 }
 
 /**
- * True if all times of the page are readable, the newest first, and its last one is so much older
- * than the newest images that no other page has one as new as those. A service that compares times
- * as texts may send an image after others that are a day older.
+ * True if no other page has an image as new as these. A service that compares times as texts, with
+ * their zones, may send an image after others that are up to ZONE_SPREAD older:
+ *
+ *     the newest five     20 May and later
+ *     the last image      18 May: the newest on the next page may be of 19 May, so the five are sure
+ *                         20 May: they are not
+ *
+ * Times that are unreadable, or not sorted, prove nothing.
  */
 function hasNewest(page: ImagePage, newest: readonly ReceivedImage[], field: Field): boolean {
   const timesOf = (images: readonly ReceivedImage[]) =>
