@@ -3,7 +3,7 @@
 import type { ImagePage } from '../api/images.ts';
 import { ImgctlError } from '../errors.ts';
 import { type Field, readValue } from '../query/fields.ts';
-import { likeFilter } from '../query/service-filter.ts';
+import { likeFilter, type ServiceFilter } from '../query/service-filter.ts';
 import { type FirstPages, ID_ORDER } from './first-pages.ts';
 
 /**
@@ -18,7 +18,7 @@ import { type FirstPages, ID_ORDER } from './first-pages.ts';
 export class LikeProofs {
   readonly #firstPages: FirstPages;
   readonly #trace: (text: string) => void;
-  /** One proof is enough for all texts of a field that have an i, and one for all others. */
+  /** By `keyOfProof`. */
   readonly #results = new Map<string, boolean>();
 
   constructor(firstPages: FirstPages, trace: (text: string) => void) {
@@ -26,9 +26,14 @@ export class LikeProofs {
     this.#trace = trace;
   }
 
+  /** True if the proof for this filter was tried, and failed. */
+  hasFailed({ field, part }: ServiceFilter): boolean {
+    return part !== undefined && this.#results.get(keyOfProof(field, part)) === false;
+  }
+
   /** True if the service finds every value of the field that has the part. */
   async isProved(field: Field, part: string): Promise<boolean> {
-    const key = hasI(part) ? `${field} with i` : field;
+    const key = keyOfProof(field, part);
     const known = this.#results.get(key);
     if (known !== undefined) return known;
     const isProved = await this.#prove(field, part);
@@ -44,11 +49,14 @@ export class LikeProofs {
     if (!filter) return false;
     const found = await this.#firstPages.request({ filter, sort: ID_ORDER });
     if (found instanceof ImgctlError) return false;
-    // A service that ignores the filter would send all images.
+    // A service that ignores the filter sends all images.
     const isFiltered = found.total < first.total;
     return isFiltered && valuesOf(found, field).some((value) => value.includes(probe));
   }
 }
+
+/** One proof is enough for all texts of a field that have an i, and one for all others. */
+const keyOfProof = (field: Field, part: string) => (hasI(part) ? `${field} with i` : field);
 
 /** Returns a part of one of the values by which `like` can be proved for the part of a filter. */
 function findProbe(field: Field, part: string, values: readonly string[]): string | undefined {

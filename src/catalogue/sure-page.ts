@@ -51,16 +51,20 @@ export async function findSurePage(run: ListRun, wanted: Wanted): Promise<SurePa
   const { firstPages, likeProofs, perPage } = run;
   const sort = sortOfPage(wanted, perPage);
   for (const filter of filtersToSend(wanted.query)) {
-    const { field, part } = filter;
-    // A `like` must be proved, by values of the first page of all images.
-    if (part !== undefined) await firstPages.ofAll();
     if (firstPages.hasAll) break;
-    if (part !== undefined && !(await likeProofs.isProved(field, part))) continue;
+    if (likeProofs.hasFailed(filter)) continue;
     const page = await firstPages.request({ filter: filter.text, sort: printSort(sort) });
     if (page instanceof ImgctlError) continue;
     const list = await listOn(page, sort, wanted, firstPages);
     // With another filter, or without one, more images are likely to match.
-    return list && { ...list, filter };
+    if (list === undefined) return undefined;
+    if (filter.part !== undefined) {
+      // The first page of all images proves a `like`, or has all of them, so that none is needed.
+      await firstPages.ofAll();
+      if (firstPages.hasAll) break;
+      if (!(await likeProofs.isProved(filter.field, filter.part))) continue;
+    }
+    return { ...list, filter };
   }
   const page = await pageWithoutFilter(firstPages, sort);
   return listOn(page, sort, wanted, firstPages);

@@ -244,7 +244,7 @@ describe('mcp', () => {
   });
 
   it('passes values that begin with a dash, and never as options', async () => {
-    const { user } = await userWith();
+    const { user, requests } = await userWith();
     const calls: Call[] = [
       ['images_list', { text: ['--help'] }],
       ['images_get', { images: ['--debug'] }],
@@ -254,6 +254,7 @@ describe('mcp', () => {
     const answers = await call(calls, user);
     expect(answers.map(({ isError }) => isError)).toEqual([false, true, true, true]);
     expect(answers[0]).toMatchObject({ total: 0, rows: [] });
+    expect(requests).toContainEqual(expect.stringContaining('filter=name%2Clike%2C%25help%25'));
   });
 
   it('offers sync only with --allow-sync, and describes all tools in 6,000 characters', async () => {
