@@ -10,10 +10,10 @@ import { type FirstPages, ID_ORDER } from './first-pages.ts';
  * A service may mind the case of a `like`, or find whole values only, or lower the text but not the
  * values. So it must first find a value that it sent, by a part of it in the other case:
  *
- *     a value on the first page   Rocky-9-LTS
- *     the probe                   ocky-9-LT   without the first and last character
- *     the request                 filter=name,like,%OCKY-9-lt%
- *     the proof                   an image whose name has ocky-9-LT
+ *     a value that it sent   Rocky-9-LTS
+ *     the probe              ocky-9-LT   without the first and last character
+ *     the request            filter=name,like,%OCKY-9-lt%
+ *     the proof              an image whose name has ocky-9-LT
  */
 export class LikeProofs {
   readonly #firstPages: FirstPages;
@@ -31,20 +31,23 @@ export class LikeProofs {
     return part !== undefined && this.#results.get(keyOfProof(field, part)) === false;
   }
 
-  /** True if the service finds every value of the field that has the part. */
-  async isProved(field: Field, part: string): Promise<boolean> {
+  /**
+   * True if the service finds every value of the field that has the part.
+   * @param page the images that it found
+   */
+  async isProved(field: Field, part: string, page: ImagePage): Promise<boolean> {
     const key = keyOfProof(field, part);
     const known = this.#results.get(key);
     if (known !== undefined) return known;
-    const isProved = await this.#prove(field, part);
+    const isProved = await this.#prove(field, part, page);
     if (!isProved) this.#trace(`like is not proved for ${field}, so its filter is not used`);
     this.#results.set(key, isProved);
     return isProved;
   }
 
-  async #prove(field: Field, part: string): Promise<boolean> {
+  async #prove(field: Field, part: string, page: ImagePage): Promise<boolean> {
     const first = await this.#firstPages.ofAll();
-    const probe = findProbe(field, part, valuesOf(first, field));
+    const probe = findProbe(field, part, [...valuesOf(page, field), ...valuesOf(first, field)]);
     const filter = probe && likeFilter(field, reverseCase(probe))?.text;
     if (!filter) return false;
     const found = await this.#firstPages.request({ filter, sort: ID_ORDER });

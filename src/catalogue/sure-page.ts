@@ -59,10 +59,10 @@ export async function findSurePage(run: ListRun, wanted: Wanted): Promise<SurePa
     // With another filter, or without one, more images are likely to match.
     if (list === undefined) return undefined;
     if (filter.part !== undefined) {
-      // The first page of all images proves a `like`, or has all of them, so that none is needed.
+      // Its proof needs the first page of all images, and is not needed if that has all of them.
       await firstPages.ofAll();
       if (firstPages.hasAll) break;
-      if (!(await likeProofs.isProved(filter.field, filter.part))) continue;
+      if (!(await likeProofs.isProved(filter.field, filter.part, page))) continue;
     }
     return { ...list, filter };
   }
