@@ -95,7 +95,7 @@ describe('a sorted or filtered list', () => {
       'ubuntu -s updated_on,desc -n 2',
       { query: { words: ['ubuntu'], sorts: [NEWEST] }, limit: 2 },
       [40, 80],
-      [`1 name,like,%ubuntu% by ${NEWEST}`, ...PROOF],
+      [`1 name,like,%ubuntu% by ${NEWEST}`, '1', '1 name,like,%BUNTU-40-lts.OV%'],
     ],
     ['120', { query: { words: ['120'] } }, [120], ['1 name,like,%120%', ...PROOF]],
     [
