@@ -74,7 +74,7 @@ export const LONG = [
   ['src/commands/images/lock/newer-image.ts', 'index.add(locked);', '', 'test/commands/images/lock.test.ts'],
   ['src/catalogue/first-pages.ts', ' && !isOutage(page)', '', 'test/catalogue/service-list.test.ts'],
   ['src/catalogue/sure-page.ts', '!(await likeProofs.isProved(filter.field, filter.part, page))', 'false', 'test/catalogue/filtered-lists.test.ts'],
-  ['src/catalogue/sure-page.ts', 'if (firstPages.hasAll) break;', '', 'test/catalogue/filtered-lists.test.ts'],
+  ['src/catalogue/sure-page.ts', '      if (firstPages.hasAll) break;\n', '', 'test/catalogue/filtered-lists.test.ts'],
   ['src/commands/packages/push/sync-pushed.ts', '    transfer.assertHeld();\n', '', 'test/commands/packages/push.test.ts'],
   ['src/catalogue/all-images.ts', '!yieldedIds.has(idOf(image))', 'true', 'test/catalogue/any-service.test.ts'],
   ['src/catalogue/all-images.ts', 'withId.total >= now.total', 'true', 'test/catalogue/service-list.test.ts'],
