@@ -103,12 +103,12 @@ async function* provenPagesById(first: ImagePage, requests: Requests, stopAfter:
  * a filter that all ids match, `id,lt,1000` if 999 is the highest, finds fewer than there are.
  */
 async function hasListChanged(first: ImagePage, requests: Requests): Promise<boolean> {
-  const now = await requests.page({ perPage: 1 });
-  if (stateOf(now) === stateOf(first)) return false;
+  const second = await requests.page({ perPage: 1 });
+  if (stateOf(second) === stateOf(first)) return false;
   const [highest = {}] = first.images;
   const filter = `id,lt,${lowestLongerId(idOf(highest))}`;
   const withId = await pageOrRefusal(requests.page({ filter, perPage: 1 }));
-  return !(withId instanceof ImgctlError) && withId.total >= now.total;
+  return !(withId instanceof ImgctlError) && withId.total >= second.total;
 }
 
 /**
