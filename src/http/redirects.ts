@@ -1,9 +1,9 @@
 // Redirects: where they lead, and the error of one that is not followed.
 
 import { ImgctlError } from '../errors.ts';
-import type { Facts } from '../facts.ts';
+import { advice, type Facts } from '../facts.ts';
 import { shorten } from '../words.ts';
-import type { HttpResponse } from './message.ts';
+import type { Endpoint, HttpResponse } from './message.ts';
 
 /** True for a redirect. 304 is none: it is for conditional requests, which imgctl never sends. */
 export function isRedirect({ status }: HttpResponse): boolean {
@@ -25,19 +25,28 @@ export function redirectError(response: HttpResponse): ImgctlError {
     ? ` to ${shorten(`${target.protocol}//${target.host}${target.pathname}`, 200)}`
     : '';
   const message = `${method} ${url.origin}${url.pathname} was redirected${where} (${status}); redirects are not followed`;
-  const { of } = endpoint;
-  const facts: Facts = isSamePath(url, target)
-    ? { kind: 'moved', of }
-    : { kind: 'check-address', of, more: 'a portal may have responded instead' };
+  const facts = factsOf(url, target, endpoint);
   return new ImgctlError('failed', message, { facts, status });
 }
 
 /**
- * True if the target may be the same resource elsewhere: /svc/v2 for /v2, and only / for /. Another
- * path is that of a login page, or of a portal.
+ * Tells by the target what a redirect of /v2 may mean:
+ *
+ *     /v2 or /v2/ of the same origin    a rule for slashes or cookies: no other address helps
+ *     /svc/v2 there, or elsewhere /v2   the service has moved
+ *     another path, or none             a login page, or a portal
  */
-function isSamePath(url: URL, target: URL | undefined): boolean {
-  const from = url.pathname.replace(/\/$/, '');
-  const to = target?.pathname.replace(/\/$/, '');
-  return from === '' ? to === '' : to?.endsWith(from) === true;
+function factsOf(url: URL, target: URL | undefined, { of }: Endpoint): Facts {
+  const from = withoutSlash(url);
+  const to = target && withoutSlash(target);
+  if (to === from && target?.origin === url.origin) {
+    return advice(`ask the administrators of the ${of} to accept ${url.pathname} as it is`);
+  }
+  const mayHaveMoved = from === '' ? to === '' : to?.endsWith(from);
+  if (mayHaveMoved) return { kind: 'moved', of };
+  return { kind: 'check-address', of, more: 'a portal may have responded instead' };
+}
+
+function withoutSlash({ pathname }: URL): string {
+  return pathname.replace(/\/$/, '');
 }

@@ -98,6 +98,8 @@ it('EPROTO is the TLS error that its message names', () => {
 
 it.each([
   ['/v2', 'https://other.example/svc/v2/', 'moved'],
+  ['/v2', '/svc/v2', 'moved'],
+  ['/v2', '/v2/?next=1', 'advice'],
   ['/v2', 'https://other.example/', 'check-address'],
   ['/', 'https://other.example/', 'moved'],
   ['/', 'https://portal.example/login', 'check-address'],
