@@ -67,22 +67,17 @@ const MARKERS = {
   Part: { 'part-number-marker': 'NextPartNumberMarker' },
 };
 
-/**
- * Yields the items of all pages of a list, such as `{ PartNumber: '1', ETag: '"4f1c…"' }`.
- * @param ends statuses that end the list, as if it had no more items
- */
+/** Yields the items of all pages of a list, such as `{ PartNumber: '1', ETag: '"4f1c…"' }`. */
 export async function* listItems(
   s3: Pick<S3, 'send' | 'address'>,
   item: keyof typeof MARKERS,
   request: S3Request,
-  ends: readonly number[] = [],
 ): AsyncGenerator<Pairs> {
   const asked = new Set<string>();
   let markers: Pairs = {};
   let count = 0;
   while (asked.size < MAX_LIST_PAGES && count <= MAX_ITEMS) {
     const response = await s3.send({ ...request, query: { ...request.query, ...markers } });
-    if (ends.includes(response.status)) return;
     const root = listOf(response);
     const isEncoded = textOf(root, 'EncodingType') === 'url';
     const items = findAll(root, item);

@@ -45,10 +45,10 @@ export interface SentUpload extends Upload {
 
 /** Continues an upload of this file that was interrupted, or starts one. */
 export async function openUpload(s3: S3, name: string, file: UploadSource): Promise<Upload> {
-  const ids = await listUploads(s3, name);
+  const ids = await ifListed(listUploads(s3, name), []);
   for (const id of ids.slice(-MAX_UPLOADS)) {
     const started = { s3, name, id, file };
-    const upload = { ...started, etags: await readParts(started) };
+    const upload = { ...started, etags: await ifListed(readParts(started), new Map()) };
     // Its other parts may still be under way, from another machine: they are the same.
     if (upload.etags.size > 0 && (await hasPartsOfFile(upload))) return upload;
   }
@@ -60,19 +60,24 @@ async function readParts({ s3, name, id, file }: StartedUpload): Promise<Upload[
   const request = { name, query: { uploadId: id } };
   const maxNumber = Math.max(1, Math.ceil(file.size / partSizeOf(s3, file)));
   const etags = new Map<number, string>();
-  try {
-    // The upload is gone or of another user, or the storage lists no parts.
-    const parts = listItems(s3, 'Part', request, [403, 404, 405, 501]);
-    for await (const { PartNumber = '', ETag = '' } of parts) {
-      const number = /^\d{1,5}$/.test(PartNumber) ? Number(PartNumber) : 0;
-      if (number < 1 || number > maxNumber) return new Map();
-      etags.set(number, ETag);
-    }
-  } catch (error) {
-    if (!hasCode(error, 'bad-answer')) throw error;
-    return new Map();
+  for await (const { PartNumber = '', ETag = '' } of listItems(s3, 'Part', request)) {
+    const number = /^\d{1,5}$/.test(PartNumber) ? Number(PartNumber) : 0;
+    if (number < 1 || number > maxNumber) return new Map();
+    etags.set(number, ETag);
   }
   return etags;
+}
+
+/**
+ * Returns `otherwise` if the storage does not list: it may not know how or not permit it, the upload
+ * may be gone, or the list makes no sense. A new upload does without.
+ */
+async function ifListed<List>(listing: Promise<List>, otherwise: List): Promise<List> {
+  const codes = ['bad-answer', 'not-found', 'not-permitted', 'server-error'] as const;
+  return listing.catch((error: unknown) => {
+    if (hasCode(error, ...codes)) return otherwise;
+    throw error;
+  });
 }
 
 async function hasPartsOfFile(upload: Upload): Promise<boolean> {
@@ -88,8 +93,7 @@ async function listUploads(s3: S3, name: string): Promise<string[]> {
   const key = `${s3.prefix}${name}`;
   const query = { uploads: '', prefix: key, ...ENCODED };
   const ids: string[] = [];
-  // Without permission to list uploads, none is continued.
-  const uploads = listItems(s3, 'Upload', { query }, [403, 405, 501]);
+  const uploads = listItems(s3, 'Upload', { query });
   for await (const { Key, UploadId } of uploads) if (Key === key && UploadId) ids.push(UploadId);
   return ids;
 }

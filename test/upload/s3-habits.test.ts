@@ -6,6 +6,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { S3Habits } from '../support/s3-server.ts';
 import { s3Error } from '../support/s3-server.ts';
+import type { ScriptedResponse } from '../support/scripted-server.ts';
 import { pushToScript, storageUser, writeOva } from '../support/uploads.ts';
 
 const OPTIONS = '--no-sync --part-size 5M --parallel 1 --retries 0';
@@ -63,20 +64,28 @@ describe('push to an S3 storage with an unfinished upload', () => {
   const OF_NOTHING = createHash('md5').digest('hex');
   const truncated = '<IsTruncated>true</IsTruncated><NextPartNumberMarker>1</NextPartNumberMarker>';
 
-  it.each([
+  type Listed = string | ScriptedResponse;
+
+  it.each<readonly [string, Listed, Listed?]>([
     ['of part 0', part('0')],
     ['of part -1', part('-1')],
     ['of part x', part('x')],
     ['of a part without a number', '<Part><ETag>"1"</ETag></Part>'],
     ['of a part behind the file', part('9999', OF_NOTHING)],
-    ['without end', part('1') + truncated],
-    ['that is no XML', '<'],
-  ])('with a list %s starts a new one', async (_what, parts) => {
+    ['of parts without end', part('1') + truncated],
+    ['of parts that is no XML', '<'],
+    ['of parts that is an error', s3Error(500, 'InternalError')],
+    ['of uploads without end', '', UPLOAD + truncated],
+    ['of uploads that is an error', '', s3Error(400, 'InvalidArgument')],
+    ['of uploads that is not permitted', '', s3Error(403, 'AccessDenied')],
+  ])('with a list %s starts a new one', async (_what, parts = '', uploads = UPLOAD) => {
     const { push, requests } = await pushToScript('s3', ({ method, url: { searchParams } }) => {
       if (method === 'HEAD') return { status: 404 };
       if (method === 'PUT') return s3Error(507, 'StorageFull');
       if (method === 'POST') return { body: '<Done><UploadId>8</UploadId></Done>' };
-      return { body: `<ListResult>${searchParams.has('uploadId') ? parts : UPLOAD}</ListResult>` };
+      if (searchParams.has('list-type')) return { body: '<ListResult/>' };
+      const listed = searchParams.has('uploadId') ? parts : uploads;
+      return typeof listed === 'string' ? { body: `<ListResult>${listed}</ListResult>` } : listed;
     });
     const { stderr } = await push();
     expect(stderr).toMatch(/ is full \(507: StorageFull/);

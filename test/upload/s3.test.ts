@@ -88,23 +88,14 @@ const OPAQUE = {
 };
 
 describe('push to an S3 storage', () => {
-  it.each([
-    ['uploads', 'uploads', '--no-sync'],
-    ['objects', 'delimiter', '--dry-run'],
-  ])('whose list of %s never ends fails', async (_what, parameter, options) => {
-    const names = ['NextKeyMarker', 'NextContinuationToken'];
-    const { start, requests } = await pushTo({
-      list: ({ url: { searchParams } }) => {
-        const next = names.map((name) => `<${name}>same</${name}>`);
-        return searchParams.has(parameter)
-          ? `<IsTruncated>true</IsTruncated>${next.join('')}`
-          : '<Upload><Key>web.ova</Key><UploadId>7</UploadId></Upload>';
-      },
-    });
-    const result = await start(options).ended;
+  it('whose list of objects never ends fails', async () => {
+    const next = '<NextContinuationToken>same</NextContinuationToken>';
+    const list = () => `<IsTruncated>true</IsTruncated>${next}`;
+    const { start, requests } = await pushTo({ list });
+    const result = await start('--dry-run').ended;
     expect(result).toEqual(failed(1, /^imgctl: bucket .* sent an endless list\nhint: /));
-    const lists = requests.filter(({ method }) => method === 'GET');
-    expect(lists.filter(({ url }) => url.searchParams.has(parameter))).toHaveLength(2);
+    const lists = requests.filter(({ url }) => url.searchParams.has('delimiter'));
+    expect(lists).toHaveLength(2);
   });
 
   it('that answers with a page of XHTML is not an S3 storage', async () => {
