@@ -90,7 +90,7 @@ withFiles('a plain images list loads no heavy library (only with Node)', async (
 
 withFiles.each([
   {},
-  // Colours are code of their own.
+  // The code for colours is in a file of its own.
   { FORCE_COLOR: '1' },
 ])('an upgrade ends images list with one line that says so: %j (only with Node)', async (more) => {
   const folder = copyOf('bin', 'dist', 'package.json');

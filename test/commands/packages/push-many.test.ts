@@ -155,7 +155,7 @@ describe('push of several packages', () => {
     expect(exitCode).toBe(1);
   });
 
-  it('compares a file that several have once', async () => {
+  it('compares a file that several packages share only once', async () => {
     const { imgctl, work, storage } = await storageUser('dav');
     const db = writeOvf(work, 'db');
     await imgctl(`push ${db} ${copyOvf(db, 'other')} --no-sync --dry-run`);

@@ -104,7 +104,7 @@ describe('validate', () => {
       'hint: provide',
     ];
     expect(piped).toEqual(labels.map((label) => expect.stringMatching(`^${label}`)));
-    // Where the lines cannot be seen beside the output, it has them.
+    // If stdout or stderr is not a terminal, the findings are in the output.
     for (const io of [{ columns: 200 }, { errorColumns: 200 }])
       expect((await imgctl(line, io)).stdout).toMatch(/^warned\.ova .*^bad\.ova .*^worse\.ova /ms);
     const named = await imgctl(`${line} --get file`, terminal);
