@@ -10,6 +10,7 @@ import {
   argumentTerm,
   type CommandDeclaration,
   commandNames,
+  longFlag,
   type OptionDeclaration,
   optionTerm,
 } from './command-types.ts';
@@ -121,7 +122,7 @@ function optionOf(declaration: OptionDeclaration, env: Env): Option {
   const option = new Option(flags, description).default(defaultOf(declaration));
   if (value) {
     option.argParser<unknown>((text, previous) => {
-      const name = option.long ?? flags;
+      const name = longFlag(declaration);
       const parsed = parseGiven(value, text, name, env);
       if (setting) return new Given(text, parsed, name);
       // Before the first value, commander passes the default.

@@ -6,7 +6,7 @@ import { isSettingKey } from '../config/definitions.ts';
 import { ImgctlError } from '../errors.ts';
 import { type Advice, type Facts, hint, imgctl } from '../facts.ts';
 import { nearest } from '../spelling.ts';
-import { counted, quoted, shorten } from '../words.ts';
+import { counted, quoted } from '../words.ts';
 import {
   argumentTerm,
   type CommandDeclaration,
@@ -20,9 +20,6 @@ import {
 import { ALL_GLOBAL_OPTIONS } from './global-options.ts';
 import { guess, guessOption, withValue } from './guesses.ts';
 import type { TypedLine, TypedWord, UnknownOption } from './typed.ts';
-
-/** A message of commander is as long as what was typed. */
-const MAX_MESSAGE = 200;
 
 /**
  * Returns the error of a line that commander refuses, or that has an unknown option. The first that
@@ -49,10 +46,8 @@ export function usageError(typed: TypedLine, stop: CommanderError | undefined): 
     case 'commander.conflictingOption': {
       // '-c, --columns <a,b>' cannot be used with option '--get <field>'
       const [one = '', other = ''] = first.match(/--[\w-]+/g) ?? [];
-      return one && other ? incompatible(one, other) : misuse(path, first);
+      return incompatible(one, other);
     }
-    case 'commander.missingArgument':
-      return misuse(path, first, missingArgumentHint(typed));
     case 'commander.excessArguments': {
       const { length } = command.arguments ?? [];
       const limit = length === 0 ? 'no arguments' : `at most ${counted(length, 'argument')}`;
@@ -60,7 +55,8 @@ export function usageError(typed: TypedLine, stop: CommanderError | undefined): 
       return misuse(path, problem, guess(path, args));
     }
     default:
-      return misuse(path, shorten(first, MAX_MESSAGE));
+      // missing required argument 'name'
+      return misuse(path, first, missingArgumentHint(typed));
   }
 }
 

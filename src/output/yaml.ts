@@ -9,12 +9,11 @@ const NUMBER: ScalarTag = {
   test: /^-?\d/,
   identify: (value) => typeof value === 'number',
   resolve: Number,
-  // In YAML 1.1 a number with an exponent needs a decimal point and a sign.
+  // In YAML 1.1 a number with an exponent needs a decimal point and a sign, which JSON writes.
   stringify: ({ value }) =>
     JSON.stringify(value).replace(
-      /^(-?\d+)(\.\d+)?[eE]([-+]?)(\d+)$/,
-      (_, digits, fraction = '.0', sign, exponent) =>
-        `${digits}${fraction}e${sign || '+'}${exponent}`,
+      /^(-?\d+)(\.\d+)?(e.\d+)$/,
+      (_, digits, fraction = '.0', exponent) => `${digits}${fraction}${exponent}`,
     ),
 };
 

@@ -11,7 +11,6 @@ import { ImgctlError } from '../../../errors.ts';
 import { stringify } from '../../../json.ts';
 import { column, pick } from '../../../output/columns.ts';
 import { LINE_FORMAT_LIST } from '../../../output/formats.ts';
-import { nameOf } from '../../../query/fields.ts';
 import type { Filter } from '../../../query/filter.ts';
 import { EVERYTHING } from '../../../query/query.ts';
 import { Tally } from '../../../query/tally.ts';
@@ -214,8 +213,7 @@ async function classifyMissing(
     const image = all.get(keyOf(before));
     if (image === undefined) return { change: 'removed', image: before, before };
     if (!query.matches(image)) return changeOf(before, image) ?? [];
-    const what = image.id ?? nameOf(image);
-    const message = `the list is incomplete: image ${what} exists, but is not listed`;
+    const message = `the list is incomplete: image ${image.id} exists, but is not listed`;
     throw new ImgctlError('incomplete-list', message, { facts: 'run the command again' });
   });
 }

@@ -103,8 +103,7 @@ function parseState(text: string, file: FileLabel, key: string): Snapshot {
 /** Returns the error of reading, locking or writing a file whose name the user did not choose. */
 function stateError(what: string, thrown: unknown): ImgctlError {
   const error = cannotWrite(what, thrown);
-  const cause = error.cause ?? error;
-  return isMissing(cause) ? error.with({ facts: { kind: 'not-writable' } }) : error;
+  return isMissing(error.cause) ? error.with({ facts: { kind: 'not-writable' } }) : error;
 }
 
 /** Returns what a state belongs to, without the order of words and filters: all must match. */
