@@ -104,6 +104,7 @@ it.each([
   ['imags ls', 'did you mean imgctl images list?\n'],
   ['config show password hunter2', 'see: imgctl config list --help\n'],
   ['config set upload-password-file pw', 'did you mean upload-password-command?\n'],
+  ['config time', 'use: imgctl config get time\n'],
   ['config time=iso', 'use: imgctl config set time VALUE\n'],
   ['images changes --since 1w', 'use: imgctl images list --since TIME\n'],
   ['config set time', 'use: imgctl config set time VALUE\n'],

@@ -135,6 +135,8 @@ it('fields after --json, and words with a dash, are refused even if a file has t
     failed(2, '"--json takes no value","hint":"choose fields with: -c public"'),
   );
   expect(await imgctl('images list ubuntu -9')).toEqual(failed(2, 'got -9)'));
+  expect(await imgctl('images get -9abc')).toEqual(failed(2, "unknown option '-9'\n"));
+  expect(await imgctl('config get -9')).toEqual(failed(2, "unknown setting '-9'"));
   const { stderr } = await imgctl('images list -9abc');
   expect(stderr).toBe(
     "imgctl: a word must not begin with a dash (got -9…)\nhint: to leave out names that contain it: -f 'name!~WORD'\n",

@@ -100,6 +100,7 @@ describe('a prompt', () => {
       const io = fakeIo({ stdin: terminal });
       if (!isShown) end(terminal, io);
       const asked = ask(io, PASSWORD);
+      if (isShown) await expect.poll(() => io.stderr.text).toBe('Password: ');
       if (isShown) end(terminal, io);
       await expect(asked).rejects.toMatchObject({ code });
       expect(terminal.rawModes).toEqual([true, false]);

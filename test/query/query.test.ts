@@ -85,6 +85,19 @@ describe('a query', () => {
     expect(tally.zoneWarning()).toBe(sorted.replace('sorted as UTC', 'shown'));
   });
 
+  it('counts each image without an id, and one with an id once', () => {
+    const tally = new Tally(query({ words: ['a'], filters: ['name~b'] }));
+    for (const images of [
+      [{ name: 'a' }, { name: 'a' }, { id: 1, name: 'b' }],
+      [{ id: 1, name: 'b' }],
+    ])
+      tally.see(images);
+    expect(tally.counts().map(({ count }) => count)).toEqual([2, 1]);
+    const zoned = new Tally(query({ sorts: ['updated_on'] }));
+    zoned.see(['IST', 'BST'].map((zone) => ({ updated_on: `2024-06-15 Sat 10:00:00 ${zone}` })));
+    expect(zoned.zoneWarning()).toMatch(/^2 images have times in an unknown zone \(BST, IST\)/);
+  });
+
   it('has seen all images once it sees some without a filter of the service', () => {
     const tally = new Tally(query({ words: ['a'] }));
     tally.see([], 'name,like,%a%');

@@ -61,6 +61,7 @@ it.each([
   ...rows(null, {}, { id: [12] }, { id: Number.NaN }, { id: { toString: 1 } }),
   ...rows(null, Object.create({ id: 12 })),
   ...rows('22', { name: 22 }),
+  ...rows('true', { name: true }),
   ...rows(true, { public: true }),
   ...rows(false, { public: 'False' }),
   ...rows(true, { public: 1 }),

@@ -36,6 +36,10 @@ describe('api', () => {
     const { bytes } = await bytesOf(body, 200, { columns: 80 });
     const expected = '{"a": "\\u009b31m\\u001b[2J\\u202e\\t"}\n{\\r}\ufffd\n';
     expect(bytes.toString()).toBe(expected);
+    expect((await bytesOf('{}\n', 200, { columns: 80 })).bytes.toString()).toBe('{}\n');
+    const { imgctl } = await scriptedUser({ 'GET /v2': { body: '{"a":\n"\u202e"}\n' } });
+    const { stdout } = await imgctl('api /v2 --slurp', { columns: 80 });
+    expect(stdout).toBe('[{"a":\n"\\u202e"}]\n');
   });
 
   it('redacts the token in an error, and prints of a large one the first MiB', async () => {

@@ -1,6 +1,6 @@
 // emulator: options, output and end of the command. test/emulator tests the service.
 
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { basic } from '../../support/emulator.ts';
@@ -137,6 +137,15 @@ it('emulator --sample puts a valid package into the uploads, and leaves a file o
   expect(readFileSync(file, 'utf8')).toBe('mine');
 });
 
+it('emulator stops if it cannot write the sample', async () => {
+  const cwd = temporaryDirectory();
+  mkdirSync(path.join(cwd, 'up'));
+  writeFileSync(path.join(cwd, 'up', 'demo'), '');
+  const message = `imgctl: cannot write ${cwd}/up/demo/sample.ova: not a directory\n`;
+  const line = 'emulator --port 0 --uploads up --sample'.split(' ');
+  expect(await runCli(line, { cwd })).toEqual(failed(1, message));
+});
+
 it('emulator creates its folder for uploads', async () => {
   const cwd = temporaryDirectory();
   await emulate(['--uploads', 'new/uploads'], { cwd });
@@ -160,6 +169,7 @@ it.each([
   ['--port', '65536', '65535'],
   ...['hunter2', ':x'].map((user) => ['--user', user, 'a user must be name:password']),
   ...['.:x', '..:x', 'a/b:x', 'a\\b:x'].map((user) => ['--user', user, 'must not be a path']),
+  ...['soon', '2024-02-30'].map((day) => ['--until', day, `--until must be a date (got ${day})`]),
   ['--fault', 'GET /v2=oops', "unknown kind of fault 'oops'"],
   ['--sync-delay', 'soon', '--sync-delay'],
 ])('emulator rejects %s %s', async (option = '', value = '', named = '') => {
@@ -177,9 +187,12 @@ it('emulator fails if the port is in use', async () => {
   expect(result).toEqual(failed(2, `imgctl: ${message}\nhint: ${hint}\n`));
 });
 
-it('emulator says that another machine has the address', async () => {
-  const message = 'cannot listen on 192.0.2.1:0: it is not an address of this machine';
+it.each([
+  ['192.0.2.1', 'it is not an address of this machine'],
+  ['nowhere.invalid', 'the name has no address'],
+])('emulator cannot listen on %s: %s', async (host, reason) => {
+  const message = `cannot listen on ${host}:0: ${reason}`;
   const hint = 'use an address of this machine: imgctl emulator --host 127.0.0.1';
-  const result = await runCli(['emulator', '--host', '192.0.2.1', '--port', '0']);
+  const result = await runCli(['emulator', '--host', host, '--port', '0']);
   expect(result).toEqual(failed(2, `imgctl: ${message}\nhint: ${hint}\n`));
 });

@@ -102,6 +102,16 @@ describe('an empty list on a terminal', () => {
       'no images match',
       "~ takes ^ and $ literally; did you mean -f 'name,like,rocky%'?",
     ],
+    [
+      'images list -f name~rocky$ -f id<9',
+      'no images match; name~rocky$: 0, id<9: 4',
+      "~ takes ^ and $ as they are; did you mean -f 'name,like,%rocky'?",
+    ],
+    [
+      "images list -f 'name~^rocky$'",
+      'no images match',
+      '~ takes ^ and $ as they are; did you mean -f name,like,rocky?',
+    ],
     ['images list 1467', 'no images match', 'words match names; to select by id: -f id=1467'],
   ])(
     '%s says what each word and filter matches, if all images were read',

@@ -141,9 +141,12 @@ describe('images get', () => {
       ['images latest', '', without, 2],
       ['images lock add web', '', without, 2],
     );
+    const unlockable = 'imgctl: web: the image cannot be locked without a numeric id\n';
+    await expectSteps(await userOf(bare.slice(1)), ['images lock add web', '', unlockable, 1]);
     await expectSteps(
       await userOf(texts),
       ['images get web-3.ova', '', /\n {2}4 {2}- {2}\(-\)\nhint: .* imgctl images get \d\n$/, 2],
+      ['images lock add web', '', /\nhint: lock the first with: imgctl .* add web -f 'id=5'\n$/, 2],
       ['images lock add web -f id=4 --get id', '4\n', /locked web/],
     );
   });

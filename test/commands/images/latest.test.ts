@@ -164,6 +164,10 @@ describe('images latest', () => {
       'imgctl: 8 matches different numbers in web-#.ova\n' +
       `  web-8.1-3.ova\n  web-7.2-8.ova\n${hint}`;
     expect(await latest(imagesOf(names), line)).toEqual({ stdout: '', stderr, exitCode: 2 });
+    const both = 'imgctl: 8 and 3 match different numbers in web-#.ova\n';
+    const twoWords = line.replace('8', '8 3');
+    const crossed = imagesOf(['web-8.1-3.ova', 'web-3.2-8.ova']);
+    expect((await latest(crossed, twoWords)).stderr).toMatch(both);
   });
 
   it('reads every page and applies words and filters', async () => {
@@ -222,6 +226,8 @@ describe('images latest', () => {
   it('quotes the pattern that selects the first of several series', async () => {
     const odd = `hint: select the first with: imgctl images latest -f $'name,like,a\\n\\u001b-%.ova'\n`;
     expect(await latest(imagesOf(['a\n\u001b-1.ova', 'b-1.ova']))).toEqual(failed(2, odd));
+    const dash = "hint: select the first with: imgctl images latest -f 'name,like,b-x-%' -- -x\n";
+    expect(await latest(imagesOf(['a-x-1', 'b-x-2']), '-- -x')).toEqual(failed(2, dash));
     const hint = `hint: select the first with: imgctl images latest -f 'name,like,a'\\''$(id)-%.ova'\n`;
     expect(await latest(imagesOf(["a'$(id)-1.ova", 'b-1.ova']))).toEqual(failed(2, hint));
   });

@@ -285,6 +285,7 @@ describe('images list', () => {
       `'"ubuntu%?"'`,
       'no images match\nhint: a word matches any part of the name; omit "%?": ubuntu',
     ],
+    ["'*'", 'no images match\nhint: a word matches any part of the name; omit *'],
     ['^ubuntu$', 'no images match\nhint: a word matches any part of the name; omit ^$: ubuntu'],
     [
       'zz,yy',
@@ -459,6 +460,10 @@ describe('my-images', () => {
     const unnumbered = (name: string) => ({ ...own(1, name, STAMP), id: undefined as never });
     const { imgctl } = await userOf(unnumbered('a.ova'), unnumbered('b.ova'));
     await expectSteps(imgctl, ['my-images --get name', 'a.ova\nb.ova\n', '']);
+    const urls =
+      'imgctl: cannot print the URL of an image without an id\nhint: list the images without --urls\n';
+    const public_ = await scriptedUser(catalogueOf([unnumbered('a.ova')]));
+    await expectSteps(public_.imgctl, ['images list --urls', '', urls, 1]);
     const twice = await userOf(unnumbered('a.ova'), unnumbered('a.ova'));
     await expectSteps(twice.imgctl, ['my-images', '', /sent an image without an id twice/, 1]);
   });
@@ -476,6 +481,10 @@ describe('my-images', () => {
       ['my-images none -o ndjson'],
     );
     const note = 'imgctl: no images yet\nhint: upload one with: imgctl push FILE\n';
-    await expectSteps(noted((await userOf()).imgctl), ['my-images', '', note]);
+    await expectSteps(
+      noted((await userOf()).imgctl),
+      ['my-images', '', note],
+      ['my-images --fail-empty', '', note, 5],
+    );
   });
 });

@@ -197,6 +197,9 @@ describe('images lock', () => {
     ['damaged', (text: string) => text.slice(0, -10), 'is not valid JSON'],
     ['empty', () => '', 'is not valid JSON'],
     ['foreign', () => '{"name":"x","lockfileVersion":3}', 'has an unknown format'],
+    ['a list', () => '[]', 'has an unknown format'],
+    ['without a list', (text: string) => text.replace('"images"', '"image"'), 'unknown format'],
+    ['of no address', (text: string) => text.replace(/"http.*"/, '5'), 'is damaged at base_url'],
     ['newer', (text: string) => text.replace('"version": 1', '"version": 2'), 'newer format 2'],
     ['without an id', (text: string) => text.replace('"id": 11', '"id": "x"'), 'is damaged at db'],
     ['with a name twice', (text: string) => text.replace('"web"', '"db"'), 'has db twice\nhint: r'],
@@ -377,6 +380,8 @@ it('images lock check and images get --lock agree if the service knows no single
 });
 
 describe('images get --lock', () => {
+  const UPDATE = 'hint: lock the newest one instead: imgctl images lock update web\n';
+
   it('shows the locked image as it is now', async () => {
     const { steps, requests, service } = await locked();
     await steps(['lock add ci ubuntu --file ci.json -q', 'ci\n']);
@@ -385,8 +390,11 @@ describe('images get --lock', () => {
     expect(requests().slice(before)).toEqual(['GET /v2/image/1']);
     await steps(['get --lock ci --file ci.json --json --time raw', WEB_1]);
     service.images = [named(1, WEB_1.name, { path: '[b] x' })];
-    const moved = /web was moved from \[images\] linux\/ubuntu-22\.04-server\.ova to \[b\] x/;
-    await steps(['get --lock web --get path', '[b] x\n', moved]);
+    const moved = (place: string) =>
+      `imgctl: warning: web was moved from ${WEB_1.path} to ${place}\n${UPDATE}`;
+    await steps(['get --lock web --get path', '[b] x\n', moved('[b] x')]);
+    service.images = [{ ...WEB_1, path: null as never }];
+    await steps(['get --lock web -q', '1\n', moved('-')]);
   });
 
   it.each([
@@ -402,6 +410,18 @@ describe('images get --lock', () => {
       [named(1, 'other.ova')],
       1,
       'web was replaced: image 1 is now other.ova\nhint: lock',
+    ],
+    [
+      '--lock web',
+      [named(1, null as never)],
+      1,
+      `web was replaced: image 1 is now without a name\n${UPDATE}`,
+    ],
+    [
+      '--lock web',
+      [named(1, WEB_1.name, { updated_on: null as never })],
+      1,
+      `web was replaced: image 1 was updated on an unknown date\n${UPDATE}`,
     ],
     ['--lock wbe', [], 5, "no image is locked as 'wbe'"],
     ['--lock web 1', [], 2, '--lock cannot be used with other images'],

@@ -3,6 +3,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { snapshotOptions } from '../../../src/commands/images/invocation.ts';
 import { catalogueOf, named, testImage, testImages } from '../../support/catalogue-page.ts';
 import { failed, temporaryDirectory } from '../../support/io.ts';
 import { unixOnly } from '../../support/platform.ts';
@@ -124,6 +125,16 @@ describe('images snapshot', () => {
   });
 });
 
+it.each([
+  [1_500, '1500ms'],
+  [90_000, '90s'],
+  [5_400_000, '90m'],
+  [129_600_000, '36h'],
+  [172_800_000, '2d'],
+])('a hint has --max-age %i ms as it can be typed: %s', (maxAge, text) => {
+  expect(snapshotOptions({ from: 'a', maxAge })).toEqual(['--from', 'a', '--max-age', text]);
+});
+
 describe('--from', () => {
   it('answers as the service does, without a request', async () => {
     const { imgctl, requests, directory: cwd } = await emulatorUser({ images: 250 });
@@ -196,7 +207,8 @@ describe('--from', () => {
     ['without a time', (text) => text.replace('_at', ''), 'has an unknown format'],
     ['another file', () => 'root:x:0:0', 'has an unknown format'],
     ['without images', (text) => text.replace('images":', 'x":'), 'has an unknown format'],
-    ['with a number for an image', (text) => text.replace('\n{', '\n1,{'), 'is damaged'],
+    ['with a number for an image', (text) => text.replace('\n{', '\n1,\n{'), 'is damaged'],
+    ['with two images in a line', (text) => text.replace(',\n', ','), 'is damaged'],
     ['broken in an image', (text) => text.replace('"id":2', '"id":2"'), 'is damaged'],
     ['empty', () => '', 'is damaged\nhint: save a new one with: imgctl images snapshot'],
     ['cut in the head', (text) => text.slice(0, 20), 'is damaged'],

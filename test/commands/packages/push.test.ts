@@ -595,6 +595,15 @@ describe('push without settings', () => {
     );
   });
 
+  it('asks only for the user name if a variable has the password', async () => {
+    const { push, setUrl } = await setUp();
+    await setUrl();
+    const env = { IMGCTL_UPLOAD_PASSWORD: SECRETS.storage };
+    const { stderr, exitCode } = await push({ stdin: fakeTerminal('demo\r'), env });
+    const line = 'imgctl: stored upload-username in the profile default\n';
+    expect([stderr.includes(line), exitCode]).toEqual([true, 0]);
+  });
+
   it('says how to set the user name and password if one is not typed', async () => {
     const { push, setUrl } = await setUp();
     await setUrl();
