@@ -142,6 +142,7 @@ it.each([
   ["images list -f 'name=~^ubuntu'", 'valid: = == != < <= > >= ~ !~\n'],
   ['images list --from -', 'to read standard input, use /dev/stdin\n'],
   ['images list -s updated_on:desc', 'use FIELD,DIRECTION, such as name,desc\n'],
+  ['images list -s updated_on.desc', 'use FIELD,DIRECTION, such as name,desc\n'],
   ['images list -s -updated_on', 'use FIELD,DIRECTION, such as name,desc\n'],
   ['images list -s updated_on,dsc', 'did you mean desc? valid: asc, desc\n'],
   ['images list --since 1month', 'did you mean 30d?\n'],
@@ -166,7 +167,7 @@ it.each([
 
 it.each([
   ...['stash', 'images ubuntu', 'constructor', '-p images list'],
-  ...['--as images list', '-u x images list'],
+  ...['--as images list', '-u x images list', 'images --bogus find', '--limit'],
   ...['push x.ova --all', 'login --mine', 'images list --long'],
 ])('imgctl %s gets no guess, but the help', async (line) => {
   expect(await localUser().imgctl(line)).toEqual(failed(2, /\nhint: see: imgctl .*--help\n$/));

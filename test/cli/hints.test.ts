@@ -5,7 +5,7 @@ import { hintText } from '../../src/cli/hints.ts';
 import { NO_CONFIG } from '../../src/config/config-file.ts';
 import type { SettingKey } from '../../src/config/definitions.ts';
 import { Given, settle } from '../../src/config/settings.ts';
-import { type Facts, setting } from '../../src/facts.ts';
+import { type Facts, hint, imgctl, setting } from '../../src/facts.ts';
 
 const SOON = { resetsAt: 3_600_000, wait: 58_000 };
 const SERVICE = { of: 'service' } as const;
@@ -175,3 +175,16 @@ it.each([
     expect(hintText(facts, () => ofVariable)).toBe(variable);
   },
 );
+
+it.each([
+  [['images', 'list', '--', '-x'], 'images list --profile work -- -x'],
+  [['images', 'list', '--help'], 'images list --help'],
+  [['images', 'list', '--from', 'a.json'], 'images list --from a.json'],
+  [['logout', '--profile', 'other'], 'logout --profile other'],
+  [['config', 'get', 'time'], 'config get time --profile work'],
+  [['help', 'filters'], 'help filters'],
+  [['images', 'get', "a'\\\n$b"], "images get $'a\\'\\\\\\n$b' --profile work"],
+])('the command %j in a hint is for the profile of the run, and quoted', (words, text) => {
+  const advice = hint`${imgctl(...words)}`;
+  expect(hintText(advice, () => settle(NO_CONFIG, {}, 'work'))).toBe(`imgctl ${text}`);
+});

@@ -23,7 +23,7 @@ const found = new ImgctlError('server-error', 'oops', { facts: 'wait', status: 5
 const FIELDS = '"code":"server-error","message":"oops","hint":"wait","status":503,"exitCode":1';
 const bare = new ImgctlError('usage', 'why');
 const NARROW = { ...TEXT, width: 15 };
-const details = ['four five six seven'];
+const details = ['four five sixty seven'];
 const long = new ImgctlError('usage', 'one two three', { details, facts: 'copy this command' });
 
 it.each([
@@ -35,7 +35,7 @@ it.each([
   [formatNotice('note', { message: 'a' }, JSON_LINE), '{"note":{"message":"a"}}\n'],
   [
     formatError(long, NARROW),
-    'imgctl: one two\n    three\n  four five six\n    seven\nhint: copy this command\n',
+    'imgctl: one two\n    three\n  four five\n    sixty seven\nhint: copy this command\n',
   ],
   [formatError(long, { ...JSON_LINE, width: 15 }), formatError(long, JSON_LINE)],
   [formatNotice('note', { message: 'copy this command' }, NARROW), 'imgctl: copy this command\n'],
@@ -45,9 +45,12 @@ it.each([
 
 it.each([[TEXT], [JSON_LINE]])('an error escapes control characters: %j', (format) => {
   const hint = 'a\u001b[31m\r\nimgctl: b\u009b\u202e';
-  const text = formatError(new ImgctlError('failed', hint, { facts: hint }), format);
+  const text = formatError(
+    new ImgctlError('failed', hint, { facts: hint, details: [hint] }),
+    format,
+  );
   expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
-  expect(text.match(/\n/g)).toHaveLength(format.json ? 1 : 2);
+  expect(text.match(/\n/g)).toHaveLength(format.json ? 1 : 3);
 });
 
 it('an unexpected error shows its stack trace with debug only', () => {

@@ -71,12 +71,6 @@ it('a login in a hint for another profile names the user only if that profile ha
   expect(textFor('bob')).toBe('imgctl login --profile taken --username bob');
 });
 
-it('a command in a hint keeps the dashes before words that begin with one', () => {
-  const settings = () => new Settings({ profile: undefined, profiles: new Map() }, 'work');
-  const text = hintText(hint`${imgctl('images', 'list', '--', '-x')}`, settings);
-  expect(text).toBe('imgctl images list --profile work -- -x');
-});
-
 describe('parseDuration', () => {
   it.each([
     ['500ms', 500],

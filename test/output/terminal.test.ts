@@ -18,6 +18,7 @@ it.each([
   ['NO_COLOR, but empty', SCREEN, { NO_COLOR: '' }, 'auto', true],
   ['FORCE_COLOR in a pipe', FILE, { FORCE_COLOR: '1' }, 'auto', true],
   ['FORCE_COLOR=0 on a terminal', SCREEN, { FORCE_COLOR: '0' }, 'auto', false],
+  ['FORCE_COLOR=false on a terminal', SCREEN, { FORCE_COLOR: 'false' }, 'auto', false],
   ['NO_COLOR and FORCE_COLOR', SCREEN, { NO_COLOR: '1', FORCE_COLOR: '1' }, 'auto', false],
   ['TERM=dumb', SCREEN, { TERM: 'dumb' }, 'auto', false],
   ['TERM=dumb and FORCE_COLOR', SCREEN, { TERM: 'dumb', FORCE_COLOR: '1' }, 'auto', true],
@@ -41,7 +42,7 @@ it.each([
 
 it.each([
   ...rows(true, {}, { LANG: 'de_DE.UTF-8' }, { LANG: 'de_DE' }, { LANG: 'de_DE.UTF-8@euro' }),
-  ...rows(true, { LC_CTYPE: 'de_DE.UTF-8', LANG: 'C' }),
+  ...rows(true, { LC_CTYPE: 'de_DE.UTF-8', LANG: 'C' }, { LC_ALL: 'C.utf8', LC_CTYPE: 'C' }),
   ...rows(false, { LANG: 'C' }, { LANG: 'POSIX' }, { LANG: 'de_DE.ISO-8859-15@euro' }),
   ...rows(false, { LC_ALL: 'C', LANG: 'de_DE.UTF-8' }, { LC_ALL: '', LANG: 'C' }),
 ])('Unicode with %j is %s', (env, expected) => {
@@ -49,9 +50,12 @@ it.each([
 });
 
 it.each([
-  ...rows('32', 'ok', 'valid', 'succeeded', 'SUCCESS'),
-  ...rows('33', 'waiting', 'PENDING', 'IN_PROGRESS', 'warning'),
-  ...rows('31', 'failed', 'ERROR', 'expired', '2 errors'),
+  ...rows('32', 'ok', 'valid', 'succeeded', 'SUCCESS', 'done', 'complete', 'completed', 'finished'),
+  ...rows('32', 'processed', 'added'),
+  ...rows('33', 'waiting', 'PENDING', 'IN_PROGRESS', 'running', 'processing', 'queued', 'warning'),
+  ...rows('33', 'updated', 'moved', 'newer'),
+  ...rows('31', 'failed', 'failure', 'ERROR', 'expired', 'rejected', 'aborted', 'cancelled'),
+  ...rows('31', 'canceled', 'gone', 'replaced', 'removed', '1 error', '2 errors'),
   ...rows('2', 'none', 'not checked'),
 ])('the state %j has the colour %s', async (word, code) => {
   const style = await loadStyle({ color: true });
@@ -66,6 +70,11 @@ it('messages have a red name, a cyan hint, and a yellow word for a warning, but 
   expect(formatError(error, format)).toBe(lines);
   const warning = formatNotice('warning', { message: 'w' }, format);
   expect(warning).toBe('imgctl: \u001b[33mwarning:\u001b[39m w\n');
+  const debug = formatNotice('debug', { message: 'd' }, format);
+  expect(debug).toBe('imgctl: \u001b[2mdebug:\u001b[22m d\n');
+  // Colours take no cells.
+  const exact = formatNotice('warning', { message: 'a b' }, { ...format, width: 20 });
+  expect(exact).toBe(warning.replace('w\n', 'a b\n'));
   const json = { ...format, json: true };
   expect(formatError(error, json)).not.toContain('\u001b');
   expect(formatNotice('warning', { message: 'w', hint: 'h' }, json)).not.toContain('\u001b');
@@ -74,6 +83,6 @@ it('messages have a red name, a cyan hint, and a yellow word for a warning, but 
 it('a message keeps its mark beside a first word that is longer than the terminal is wide', () => {
   const format = { ...PLAIN, width: 20 };
   const message = `${'a'.repeat(20)}.ova is invalid`;
-  const text = formatNotice('warning', { message }, format, '✗');
+  const text = formatNotice('note', { message }, format, '✗');
   expect(text).toBe(`✗ ${'a'.repeat(20)}.ova\n    is invalid\n`);
 });

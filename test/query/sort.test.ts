@@ -65,6 +65,7 @@ it.each([
   ...rows(true, { public: true }),
   ...rows(false, { public: 'False' }),
   ...rows(true, { public: 1 }),
+  ...rows(false, { public: 0 }),
   ...rows('2', { public: 2 }),
 ])('readValue of %j is %j', (image, expected) => {
   const [field = 'id'] = Object.keys(image) as Field[];

@@ -92,6 +92,14 @@ const element = (target: string, size: string, tag: string) =>
   `<response><href>${target}</href><getcontentlength>${size}</getcontentlength><getetag>${tag}</getetag></response>`;
 
 describe('an upload to WebDAV', () => {
+  it('sends no credentials without a user name, if the storage needs none', async () => {
+    const { imgctl, push, requests } = await pushTo();
+    await imgctl('config unset upload-username');
+    expect((await push()).exitCode).toBe(0);
+    expect(requests.map(({ headers }) => headers.authorization).filter(Boolean)).toEqual([]);
+    expect(requests.length).toBeGreaterThan(3);
+  });
+
   const busy = (status: number, seconds: number) => {
     return { status, headers: { 'retry-after': `${seconds}` } };
   };

@@ -1,7 +1,8 @@
 // Help: of every command, of topics, of imgctl without arguments; and what is suggested for unknown words.
 
 import { describe, expect, it } from 'vitest';
-import { exitCodesOf } from '../../../src/cli/command-types.ts';
+import { exitCodesOf, terms } from '../../../src/cli/command-types.ts';
+import { renderBlocks } from '../../../src/cli/help-page.ts';
 import { TOPIC_NAMES } from '../../../src/cli/topics.ts';
 import { SETTING_KEYS, VARIABLES, variableOf } from '../../../src/config/definitions.ts';
 import { leavesOf } from '../../support/commands.ts';
@@ -22,6 +23,7 @@ describe('imgctl help', () => {
     const { stdout } = help;
     expect(help).toMatchObject({ stderr: '', exitCode: 0 });
     expect(stdout).toMatch(new RegExp(`^Usage: imgctl ${name.split(' ')[0]}`));
+    expect(stdout).not.toContain('[command]');
     expect(stdout.match(/^ {2}\$ .*imgctl /gm)?.length).toBeGreaterThanOrEqual(2);
     expect(stdout).toMatch(/\nGlobal options: [^(]*-o, --json[^(]* \(imgctl help\soptions\)\n$/);
     const lines = stdout.split('\n');
@@ -86,6 +88,15 @@ describe('imgctl help', () => {
     const typed = words.join(' ').replace(/^filters list$/, 'filters …');
     const message = `imgctl: unknown command or topic '${typed}'\nhint: ${hint}\n`;
     expect(await run(line)).toEqual(failed(2, message));
+  });
+
+  it.each([
+    [12, 40, '  xxxxxxxxxxxx  a b\n'],
+    [13, 40, '  xxxxxxxxxxxxx\n      a b\n'],
+    [30, 80, `  ${'x'.repeat(30)}  a b\n`],
+    [31, 80, `  ${'x'.repeat(31)}\n${' '.repeat(34)}a b\n`],
+  ])('puts a meaning beside its term if it has room: %i of %i columns', (length, width, text) => {
+    expect(renderBlocks([terms(['x'.repeat(length), 'a b'])], width)).toBe(text);
   });
 
   it.each(TOPIC_NAMES)('%s is a topic of at most 52 lines', async (name) => {
@@ -167,7 +178,9 @@ describe('imgctl', () => {
     [{ columns: 80, env: { NO_COLOR: '1' } }, 'Images:'],
   ])('marks the headings of the help with %j', async (io, heading) => {
     expect(await show('--help', io)).toContain(`\n${heading}\n`);
-    expect(await show('sync --help', io)).toContain(`\n${heading.replace('Images', 'Options')}\n`);
+    for (const other of ['Options', 'Examples']) {
+      expect(await show('sync --help', io)).toContain(`\n${heading.replace('Images', other)}\n`);
+    }
   });
 
   it('prints the version as a record with -o or --json', async () => {

@@ -213,6 +213,8 @@ describe('images latest', () => {
     ]);
     const { stderr } = await latest(imagesOf(['web-1', ...many]), '--each');
     expect(stderr).toMatch(/^imgctl: 21 series .*\n( {2}.*\n)+$/);
+    const choice = /^imgctl: 21 series match; add words\n( {2}.*\n){20} {2}and 1 more\nhint: /;
+    expect((await latest(imagesOf(many))).stderr).toMatch(choice);
   });
 
   it.each([

@@ -174,10 +174,13 @@ describe('images list', () => {
           { version: null, id: 1 },
         ],
       ],
-      ['images list -c id,version -o csv', 'id,version\r\n2,22.04-2024\r\n1,\r\n'],
+      [
+        ['images', 'list', '-c', 'ID, version', '-o', 'csv'],
+        'id,version\r\n2,22.04-2024\r\n1,\r\n',
+      ],
       ['images list web --get version', '22.04-2024\n'],
       ['images list -c all -o csv --limit 1', /^(?!.*version)id,/],
-      ['images list -c all,version -o csv --limit 1', /^id,.*,version\b/],
+      ['images list -c ALL,version -o csv --limit 1', /^id,.*,version\b/],
     );
   });
 

@@ -453,10 +453,13 @@ unixOnlySuite('modes are Unix')('doctor checks files', () => {
 
 const SECRET = 'IMGCTL_UPLOAD_SECRET';
 const NO_SECRET = { [SECRET]: '' };
+const NO_SESSION = { [SECRET]: 'wrong', IMGCTL_UPLOAD_SESSION_TOKEN: '' };
 const FAILING = /^failed: the upload secret command .* -> .*: imgctl config get upload-secret-com/;
 const NO_NAME =
   /^not checked: no user name .* -> set IMGCTL_UPLOAD_USERNAME, or run: imgctl config set /;
 const WRONG = /^failed: .*SignatureDoesNotMatch.* -> check \w+ and upload-access-key: imgctl/;
+const TEMPORARY =
+  / -> check IMGCTL_UPLOAD_SECRET and upload-access-key: imgctl config get upload-access-key; keys that begin with ASIA also need IMGCTL_UPLOAD_SESSION_TOKEN$/;
 const NO_FILE = /^failed: \/none does not exist -> create it, or check IMGCTL_UPLOAD_SECRET_FILE$/;
 const PORT =
   /^failed: cannot reach .* -> check the port of .*: imgctl config get upload-url; the server may/;
@@ -469,6 +472,7 @@ it.each<['dav' | 's3', string, Environment, number, RegExp[]]>([
   ['dav', '', { IMGCTL_UPLOAD_PASSWORD: '' }, 0, [NO_PASSWORD]],
   ['dav', 'set upload-url dav+http://127.0.0.1:1/x', {}, 0, [PORT]],
   ['s3', '', { [SECRET]: 'wrong' }, 0, [WRONG]],
+  ['s3', 'set upload-access-key ASIA', NO_SESSION, 0, [TEMPORARY]],
   ['s3', 'unset upload-access-key', {}, 0, [NO_KEY]],
   ['s3', '', { ...NO_SECRET, [`${SECRET}_FILE`]: '/none' }, 0, [NO_FILE]],
   ['s3', 'set upload-secret-command false', NO_SECRET, 0, [FAILING]],
