@@ -138,7 +138,7 @@ async function* listRows(list: Listing, images: ImagePages): Rows {
   };
   return {
     meta: options.meta ? { ...meta, count, total: total ?? null } : undefined,
-    summary: options.urls ? undefined : describeCount(count, options, total),
+    summary: describeCount(count, options, total),
     afterwards,
   };
 }

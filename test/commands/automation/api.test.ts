@@ -1,6 +1,8 @@
 // api: raw requests to the service.
 
 import { describe, expect, it } from 'vitest';
+import { nextPage } from '../../../src/commands/automation/api.ts';
+import type { HttpResponse } from '../../../src/http/message.ts';
 import { failed, fakeIo, runCli } from '../../support/io.ts';
 import { emulatorUser, PASSWORD, scriptedUser } from '../../support/users.ts';
 
@@ -70,7 +72,8 @@ describe('api', () => {
   it('sends another method once with -X', async () => {
     const script = { 'PATCH /v2/thing': { status: 503, json: {} } };
     const { imgctl, requests } = await scriptedUser(script);
-    expect((await imgctl('api /v2/thing -X patch')).exitCode).toBe(1);
+    const { stderr, exitCode } = await imgctl('api /v2/thing -X patch');
+    expect([stderr.includes('check the path'), exitCode]).toEqual([false, 1]);
     expect(requests()).toEqual(['PATCH /v2/thing']);
   });
 
@@ -80,6 +83,10 @@ describe('api', () => {
     const lines = (await imgctl('api /v2 -i')).stdout.split('\n');
     expect(lines).toContain('x-odd: a\\u009bb');
     expect([lines[0], ...lines.slice(-2)]).toEqual(['HTTP/1.1 201 Created', '', '{"id":1}']);
+    const denied = { status: 499, headers: { 'X-Odd': 'long-token' }, json: {} };
+    const echo = await scriptedUser({ 'GET /v2': denied }, { IMGCTL_TOKEN: 'long-token' });
+    const { stdout } = await echo.imgctl('api /v2 -i');
+    expect(stdout).toMatch(/^HTTP\/1\.1 499\n[\s\S]*^x-odd: \*\*\*$/m);
   });
 
   it('prints every page with --paginate', async () => {
@@ -105,6 +112,12 @@ describe('api', () => {
   it.each([
     ['an error', { status: 503, json: { message: 'Busy.' } }, '{"message":"Busy."}\n', '503, Busy'],
     ['text', { body: 'Busy.' }, '', 'cannot add /v2/image to the array: it is not JSON'],
+    [
+      'too deep',
+      { body: '['.repeat(51) + ']'.repeat(51) },
+      '',
+      'cannot add /v2/image to the array: JSON nested deeper than 50 levels',
+    ],
   ])('leaves the array of --slurp open if a page is %s', async (_what, page, printed, message) => {
     const script = { 'GET /v2/image?page=2': page, 'GET /v2/image': { json: NEXT } };
     const { imgctl } = await scriptedUser(script);
@@ -123,10 +136,21 @@ describe('api', () => {
     expect(requests()).toHaveLength(2);
   });
 
+  it('reads at most 10,000 pages', () => {
+    const response = { body: Buffer.from(JSON.stringify(NEXT)), url: new URL('http://a/v2') };
+    const visited = new Set(Array.from({ length: 9_999 }, (_, page) => `?${page}`));
+    const next = () => nextPage(response as HttpResponse, visited)?.href;
+    expect(next()).toBe('http://a/v2?page=2');
+    visited.add('');
+    expect(next).toThrow('the pages do not end: 10000 were read');
+  });
+
   it.each([
     ['http://user:secret@evil.example/', 'not a URL of'],
     ['//evil.example/v2', 'not a URL of'],
     ['/v2 -X CONNECT', 'invalid --method'],
+    [`/v2 -X ${'A'.repeat(21)}`, 'invalid --method'],
+    ["' '", 'the path must not be empty\nhint: provide one, such as /v2/image'],
     ['/v2 -X POST --paginate', '--paginate works only with GET'],
     ['/v2 --slurp --paginate -i', '--slurp and --include cannot be used together'],
     ['/v2 -f novalue', '--field must be key=value'],

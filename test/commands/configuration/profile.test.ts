@@ -285,6 +285,11 @@ describe('token', () => {
     const { imgctl, at, requests, credentials } = await loggedIn();
     const { stdout } = await imgctl('token', { time: NOON });
     await at(HOUR - 1, ['token', stdout]);
+    await at(0, [
+      'IMGCTL_TOKEN=own token --json',
+      { token: 'own', expires_on: null, expires_in: null },
+    ]);
+    await at(HOUR - 1_600, ['token --json', { token: stdout.trim(), expires_in: 2 }]);
     expect(requests).toEqual([]);
     await at(0, ['my-images']);
     expect(`Bearer ${stdout}`).toBe(`${credentials.at(-1)}\n`);

@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import type { Image } from '../../../src/api/types.ts';
+import { changeOf, compareLabels } from '../../../src/commands/images/changes/compare.ts';
 import { findImages } from '../../../src/emulator/resources.ts';
 import { ImgctlError } from '../../../src/errors.ts';
 import { BrokenPipeError } from '../../../src/io.ts';
@@ -62,6 +63,23 @@ const updated = (image: Image): Image => ({ ...image, updated_on: '2020-01-01 We
 const summary = (stdout: string) =>
   JSON.parse(stdout).map(({ change, id }: Record<string, string>) => `${change} ${id}`);
 
+it.each(['name', 'path', 'folder', 'data_store', 'label', 'public', 'updated_on'])(
+  'an image with another %s is moved if that says where it is, else updated',
+  (field) => {
+    const change = ['label', 'public', 'updated_on'].includes(field) ? 'updated' : 'moved';
+    const image = testImage(1);
+    expect(changeOf(image, { ...image, [field]: null })).toMatchObject({ change });
+  },
+);
+
+it('images of two services are compared by name if they have no label', () => {
+  const [one, two] = [
+    { id: 1, name: 'a' },
+    { id: 1, name: 'b' },
+  ];
+  expect(compareLabels([one], [two]).map(({ image }) => image)).toEqual([two, one]);
+});
+
 describe('images changes', () => {
   it('stores a baseline in the first run and prints nothing', async () => {
     const { steps } = await watcher(testImages(3));
@@ -110,9 +128,11 @@ describe('images changes', () => {
     const { data_store: _, ...two } = updated({ ...testImage(2), folder: 'old', public: false });
     const seven = { ...testImage(7), updated_on: null } as unknown as Image;
     const images = [testImage(1), two as Image, ...testImages(3, 3), seven];
-    const { steps, service } = await watcher(images);
+    const { steps, service, imgctl } = await watcher(images);
+    await steps(['', '', /first run/]);
+    // A run without changes leaves the state as it was.
+    await imgctl('images changes', { time: 3_600_000 });
     await steps(
-      ['', '', /first run/],
       ['', '', 'imgctl: no changes since 1970-01-01 00:00\n'],
       ['--time iso', '', 'imgctl: no changes since 1970-01-01T00:00:00Z\n'],
     );
@@ -130,6 +150,17 @@ describe('images changes', () => {
       'removed   5  image-0005.ova  linux   2018-07-19 12:00  -\n';
     await steps(['', table]);
     vi.unstubAllEnvs();
+  });
+
+  it.each([
+    ['C', 'folder: linux -> x'],
+    ['C.UTF-8', 'folder: linux → x'],
+  ])('shows old and new folder on a terminal: LANG=%s', async (LANG, before) => {
+    const { changes, service, imgctl } = await watcher(testImages(1));
+    await changes();
+    service.images = [{ ...testImage(1), folder: 'x' }];
+    const { stdout } = await imgctl('images changes', { columns: 200, env: { LANG } });
+    expect(stdout).toContain(`  ${before}\n`);
   });
 
   it('prints csv and ids, and advances only without --peek', async () => {
@@ -428,6 +459,9 @@ describe('images changes', () => {
     );
     const some = await staging.imgctl(`${line} -f folder=x`, io);
     expect([summary(some.stdout), some.exitCode]).toEqual([[], 0]);
+    const table = 'images changes --since-file prod.json -f folder=x';
+    const { stderr } = await staging.imgctl(table, { ...io, errorColumns: 500 });
+    expect(stderr).toContain('\nimgctl: no images match\n');
     const zoned = await staging.imgctl(`${line} -f updated_on>=2026-01-05T06:00:00Z`, io);
     expect(summary(zoned.stdout)).toEqual(['added 2']);
     expect(zoned.stderr).toContain('1 image has times in an unknown zone (IST); it is shown');

@@ -105,12 +105,18 @@ describe('an empty list on a terminal', () => {
     [
       'images list -f name~rocky$ -f id<9',
       'no images match; name~rocky$: 0, id<9: 4',
-      "~ takes ^ and $ as they are; did you mean -f 'name,like,%rocky'?",
+      "~ takes ^ and $ literally; did you mean -f 'name,like,%rocky'?",
     ],
     [
       "images list -f 'name~^rocky$'",
       'no images match',
-      '~ takes ^ and $ as they are; did you mean -f name,like,rocky?',
+      '~ takes ^ and $ literally; did you mean -f name,like,rocky?',
+    ],
+    ['images list 1467 rocky', 'no images match; 1467: 0, rocky: 2'],
+    [
+      'images list -f folder=Null',
+      'no images match',
+      'did you mean -f folder=null, for images that have none?',
     ],
     ['images list 1467', 'no images match', 'words match names; to select by id: -f id=1467'],
   ])(
@@ -183,6 +189,16 @@ describe('images latest on a terminal', () => {
     expect(stderr).toContain('[1-3]: 0 of 3 match 4:\n1  debian');
     expect(stderr).toContain('[1-3]: 2 of 3 match rocky:\n1  rocky-9.5-Base.x86_64.ova\n');
     expect((await typing('9.4\n', 'images latest --get name')).stdout).toBe(stdout);
+    // A narrower list allows as many wrong answers again.
+    const again = await typing('4\n9\nrocky\n9\n8\n2\n', 'images latest --get name');
+    expect(again.stdout).toBe(stdout);
+  });
+
+  it('escapes the names that it lists', async () => {
+    const images = [named(1, 'a\u001b-1.ova'), named(2, 'b-1.ova')];
+    const { imgctl } = await scriptedUser(catalogueOf(images));
+    const terminal = { stdin: fakeTerminal('1\n'), columns: 80 };
+    expect((await imgctl('images latest', terminal)).stderr).toMatch(/^[12] {2}a\\u001b-1\.ova$/m);
   });
 
   it.each([

@@ -1,5 +1,7 @@
 // images get: by id, name, path, label and URL, one and several arguments.
 
+import fs from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Image } from '../../../src/api/types.ts';
 import { catalogueByName, catalogueOf, named, testImages } from '../../support/catalogue-page.ts';
@@ -58,7 +60,7 @@ describe('images get', () => {
   });
 
   it('shows one of your own images with --mine, as images latest does', async () => {
-    const { imgctl, requests } = await scriptedUser({
+    const { imgctl, requests, env } = await scriptedUser({
       'GET /v2/user/image/vm': ownImages('web-2.ova', 'app.ova'),
     });
     await expectSteps(
@@ -73,6 +75,8 @@ describe('images get', () => {
       ['images get --mine --lock web', '', /cannot be used together/, 2],
     );
     expect(new Set(requests())).toEqual(new Set(['GET /v2/user/image/vm']));
+    // Completion offers public images only.
+    expect(fs.existsSync(path.join(env.IMGCTL_CONFIG_DIR, 'images'))).toBe(false);
   });
 
   it.each([400, 404, 500])(
@@ -96,6 +100,7 @@ describe('images get', () => {
 
   it.each([
     'http://127.0.0.1:1/v2/image/3',
+    'HTTP://127.0.0.1:1/v2/image/3',
     'https://user:SECRET@example.com/v2/image/3',
     'BASE/v2/image/three',
     'BASE/v2/image/9007199254740993',

@@ -65,10 +65,15 @@ describe('the cache of image names', () => {
     const names = [{ id: 1 }, { id: 1, name: 2 }, image(1, ''), image(1, 'x'.repeat(256))];
     const stored = { ...image(7), folder: 'Linux', path: 'secret' };
     const long = { ...image(8), id: '8', folder: 'x'.repeat(256) };
-    await remember(directory, [...others, image(1.5), ...names, stored, long]);
+    const longest = image(9, 'x'.repeat(255));
+    await remember(directory, [...others, image(1.5), ...names, stored, long, longest]);
     expect(readFileSync(onlyFile(directory), 'utf8')).not.toContain('secret');
     await remember(directory, [{ ...stored, folder: 'Old' }]);
-    const expected = new Map([7, 8].map((id) => [id, [`image-${id}`, id === 7 ? 'Old' : '']]));
+    const expected = new Map([
+      [7, ['image-7', 'Old']],
+      [8, ['image-8', '']],
+      [9, [longest.name, '']],
+    ]);
     expect(readImageNames(directory, HERE)).toEqual(expected);
   });
 

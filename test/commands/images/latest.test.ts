@@ -140,6 +140,13 @@ describe('images latest', () => {
     const terminal = { stdin: fakeTerminal('1\n'), columns: 80, errorColumns: 80 };
     const unasked = await imgctl('images latest -f updated_on<2020-01-02T12:00Z', terminal);
     expect([unasked.exitCode, unasked.stderr.includes('Which one?')]).toEqual([2, false]);
+    const warning = 'imgctl: warning: 1 image has times in an unknown zone (IST); it is shown\n';
+    const newest = named(3, 'a-3.ova', { updated_on: CREATED });
+    expect(await latest([older, newer, newest], '-q -f updated_on<2020-01-02T12:00Z')).toEqual({
+      stdout: '3\n',
+      stderr: warning,
+      exitCode: 0,
+    });
     const sure = { stdout: '1\n', exitCode: 0 };
     expect(await latest([older, newer], '-q -f updated_on<2020-01-01T12:00Z')).toMatchObject(sure);
   });

@@ -25,6 +25,7 @@ describe('images list on a terminal', () => {
   it.each([
     [40, '', '30 images; hidden: folder (--no-trunc)\n'],
     [100, '', '30 images\n'],
+    [100, '--limit 30', '30 images\n'],
     [100, '--limit 1', '1 of 30 images (--limit)\n'],
     [100, '-f name,like,% -f id,gt,1 --limit 2', '2 of 29 images (--limit)\n'],
     [100, '-f id,gt,1 --limit 2 --per-page 5', '2 images (--limit)\n'],

@@ -307,7 +307,7 @@ describe('images list', () => {
       'AND',
       'no images match\nhint: every word must match; omit AND, or run the command once for each',
     ],
-    ['-s name desc', 'no images match\nhint: to sort in this direction: -s FIELD,desc'],
+    ['-s name DESC', 'no images match\nhint: to sort in this direction: -s FIELD,DESC'],
     [
       '-c id name',
       "no images match\nhint: to show this field: -c name; to search for it: -f 'name~name'",
@@ -441,10 +441,12 @@ describe('my-images', () => {
     await expectSteps(
       imgctl,
       ['images list --mine web --get id', '3\n2\n'],
+      ['my-images ls web --get id', '3\n2\n'],
+      ['my-images list web --get id', '3\n2\n'],
       ['images list --mine --json --meta -n 1', { meta: { count: 1, total: 3 } }],
       ...['--page', '--per-page', '--from'].map(refused),
     );
-    expect(requests()).toEqual(Array(2).fill('GET /v2/user/image/vm'));
+    expect(requests()).toEqual(Array(4).fill('GET /v2/user/image/vm'));
   });
 
   it('shows the last of the images with one id, and warns', async () => {
@@ -467,6 +469,8 @@ describe('my-images', () => {
       'imgctl: cannot print the URL of an image without an id\nhint: list the images without --urls\n';
     const public_ = await scriptedUser(catalogueOf([unnumbered('a.ova')]));
     await expectSteps(public_.imgctl, ['images list --urls', '', urls, 1]);
+    const odd = await scriptedUser(catalogueOf([{ ...testImage(1), id: '\ud800' as never }]));
+    await expectSteps(odd.imgctl, ['images list --urls', /\/v2\/image\/%EF%BF%BD\n$/]);
     const twice = await userOf(unnumbered('a.ova'), unnumbered('a.ova'));
     await expectSteps(twice.imgctl, ['my-images', '', /sent an image without an id twice/, 1]);
   });

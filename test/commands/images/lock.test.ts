@@ -198,6 +198,7 @@ describe('images lock', () => {
     ['empty', () => '', 'is not valid JSON'],
     ['foreign', () => '{"name":"x","lockfileVersion":3}', 'has an unknown format'],
     ['a list', () => '[]', 'has an unknown format'],
+    ['deep', () => '['.repeat(51) + ']'.repeat(51), 'is nested too deep'],
     ['without a list', (text: string) => text.replace('"images"', '"image"'), 'unknown format'],
     ['of no address', (text: string) => text.replace(/"http.*"/, '5'), 'is damaged at base_url'],
     ['newer', (text: string) => text.replace('"version": 1', '"version": 2'), 'newer format 2'],
@@ -249,6 +250,14 @@ describe('images lock', () => {
       ['lock check --get state', 'ok\n'],
     );
   });
+});
+
+it('images lock check compares with all images that match edited words', async () => {
+  const { steps, service, file, content } = await project(NINE);
+  await steps(['lock add nine rocky 9 -q', 'nine\n']);
+  service.images = [NINE, named(4, 'rocky-10.0-x86_64.ova')];
+  fs.writeFileSync(file, content().replace('"9"', '"10"'));
+  await steps(['lock check --get state', 'newer\n', / does not match rocky 10\n/]);
 });
 
 it('images lock add, update and remove keep members that imgctl does not know', async () => {
@@ -383,7 +392,7 @@ describe('images get --lock', () => {
   const UPDATE = 'hint: lock the newest one instead: imgctl images lock update web\n';
 
   it('shows the locked image as it is now', async () => {
-    const { steps, requests, service } = await locked();
+    const { steps, requests, service, imgctl } = await locked();
     await steps(['lock add ci ubuntu --file ci.json -q', 'ci\n']);
     const before = requests().length;
     await steps(['get --lock web --get path', `${WEB_1.path}\n`]);
@@ -395,6 +404,9 @@ describe('images get --lock', () => {
     await steps(['get --lock web --get path', '[b] x\n', moved('[b] x')]);
     service.images = [{ ...WEB_1, path: null as never }];
     await steps(['get --lock web -q', '1\n', moved('-')]);
+    service.images = [REPLACED];
+    await imgctl('config set time iso');
+    await steps(['get --lock web', '', /: image 1 was updated on 2020-01-01T00:00:00Z\n/, 1]);
   });
 
   it.each([

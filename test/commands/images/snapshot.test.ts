@@ -2,6 +2,7 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { snapshotOptions } from '../../../src/commands/images/invocation.ts';
 import { catalogueOf, named, testImage, testImages } from '../../support/catalogue-page.ts';
@@ -31,6 +32,9 @@ describe('images snapshot', () => {
     await imgctl('images snapshot all.json', { cwd });
     const text = fs.readFileSync(path.join(cwd, 'all.json'), 'utf8');
     expect(text).toContain('"name":"a\\u202e.ova"');
+    await imgctl('images snapshot all.json.GZ', { cwd });
+    const zipped = gunzipSync(fs.readFileSync(path.join(cwd, 'all.json.GZ'))).toString();
+    expect(zipped).toContain('"name":"a\\u202e.ova"');
   });
 
   it('saves every image on its own line, and the same on standard output', async () => {
@@ -54,7 +58,9 @@ describe('images snapshot', () => {
     const { imgctl } = await scriptedUser((request, index) =>
       catalogueOf(index < 1 ? testImages(150) : testImages(149, 2))(request, index),
     );
-    const { images } = JSON.parse((await imgctl('images snapshot')).stdout);
+    const { stdout } = await imgctl('IMGCTL_USERNAME= images snapshot -');
+    const { images, username } = JSON.parse(stdout);
+    expect(username).toBeNull();
     expect(images).toEqual(testImages(149, 2));
   });
 
@@ -193,6 +199,9 @@ describe('--from', () => {
     );
     const { imgctl } = offline({ taken_at: '2025-01-11T00:00:00Z' });
     await expectSteps(imgctl, [`${line} --max-age 1h`, '', future, 1]);
+    // Clocks differ by minutes.
+    const ahead = offline({ taken_at: '2025-01-10T12:05:00Z' });
+    await expectSteps(ahead.imgctl, [`${line} --max-age 1h -q`, '3\n2\n1\n']);
   });
 
   it.each<[string, (text: string) => string, string?]>([
