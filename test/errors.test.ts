@@ -2,7 +2,7 @@
 
 import fs from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { errorReason, ImgctlError, permissionAdvice, tryOr } from '../src/errors.ts';
+import { asImgctlError, errorReason, ImgctlError, permissionAdvice, tryOr } from '../src/errors.ts';
 import { advice } from '../src/facts.ts';
 import { TransportError } from '../src/http/errors.ts';
 
@@ -38,6 +38,24 @@ it.each([
   const error = Object.assign(new Error('by hand'), { code });
   expect(errorReason(error)).toBe(reason);
   expect(permissionAdvice(error, 'a b.ova')).toEqual(hint && advice(hint));
+});
+
+it.each([
+  [new TypeError('broken'), 'unexpected error: broken', 'run the command again with --debug'],
+  ['broken', 'unexpected error: broken', 'to see the stack trace'],
+  [Object.assign(new Error(), { code: 'MODULE_NOT_FOUND' }), 'imgctl was upgraded', 'check what'],
+])('asImgctlError explains %j: %s', (thrown, message, hint) => {
+  expect(asImgctlError(thrown)).toMatchObject({
+    ...{ code: 'failed', cause: thrown, message: expect.stringContaining(message) },
+    facts: { kind: 'advice', text: expect.stringContaining(hint) },
+  });
+});
+
+it('an error for users keeps what it knows, and is itself as such an error', () => {
+  const known = { details: ['a'], status: 503, retryAfter: 7 };
+  const error = new ImgctlError('failed', 'no', known);
+  expect(asImgctlError(error)).toBe(error);
+  expect(error).toMatchObject({ ...known, name: 'ImgctlError' });
 });
 
 describe('tryOr', () => {

@@ -11,7 +11,10 @@ const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
 
 const roundTrip = (text: string, indent = 0) => stringify(parse(text).value, indent);
 
-it.each(['"["', String.raw`"\""`, String.raw`"\\"`])('isTooDeep reads past the text %s', (text) => {
+it.each([
+  ...['"["', String.raw`"\""`, String.raw`"\\"`],
+  ...[list('[1]', 60), list('{"a":1}', 60)],
+])('isTooDeep reads past %s', (text) => {
   const found = [49, 50].map((depth) => isTooDeep(`[${text},${nested(depth)}]`));
   expect(found).toEqual([false, true]);
 });

@@ -11,6 +11,9 @@ it.each([
   [86_340_000, '23 h 59 min'],
   [3_599_000, '59 min 59 s'],
   [90_000_000, '25 h'],
+  [3_660_000, '1 h 1 min'],
+  [172_800_000, '48 h'],
+  [259_200_000, '3 d'],
   [262_800_000, '3 d 1 h'],
 ])('describeDuration shows %j ms as %s', (milliseconds, text) => {
   expect(describeDuration(milliseconds)).toBe(text);

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { describe, expect, it } from 'vitest';
+import { urlHost } from '../../src/emulator/api-request.ts';
 import { createFaultPicker, parseFault } from '../../src/emulator/faults.ts';
 import { serve } from '../support/emulator.ts';
 
@@ -105,8 +106,39 @@ it.each([
   expect(picked.join(' ')).toBe(expected);
 });
 
-it('the fault 429:7 asks to wait for 7 s', async () => {
-  const { baseUrl } = await serve({ faults: ['GET /v2=429:7'] });
-  const { status, headers } = await fetch(`${baseUrl}/v2`);
-  expect([status, headers.get('retry-after')]).toEqual([429, '7']);
+it.each([
+  ['429:7', 429, '7', 'Fault injected: Too Many Requests.'],
+  ['599', 599, null, 'Fault injected: 599.'],
+])('the fault %s answers %d, and asks to wait for %s s', async (fault, ...expected) => {
+  const { send } = await serve({ faults: [`GET /v2=${fault}`] });
+  const { status, headers, body } = await send<{ message: string }>('GET', '/v2');
+  expect([status, headers.get('retry-after'), body.message]).toEqual(expected);
+});
+
+it('a defect is logged, and answered with 500', async () => {
+  const lines: string[] = [];
+  const log = (line: string) => {
+    lines.push(line);
+    if (line.startsWith('mail')) throw new Error('broken');
+  };
+  const { login, send } = await serve({ log });
+  const { status, body } = await send('PATCH', '/v2/user/image/vm', await login());
+  expect({ status, body }).toMatchObject({ status: 500, body: { message: 'The service failed.' } });
+  expect(lines[1]).toMatch(/^defect: Error: broken\n +at /);
+});
+
+it('each response comes after the latency', async () => {
+  const { send } = await serve({ latency: 50 });
+  const started = performance.now();
+  await send('GET', '/v2');
+  // Timers may fire a millisecond early.
+  expect(performance.now() - started).toBeGreaterThan(48);
+});
+
+it.each([
+  ['::1', '[::1]'],
+  ['::ffff:127.0.0.1', '127.0.0.1'],
+  ['10.0.0.1', '10.0.0.1'],
+])('urlHost writes %s as %s', (address, host) => {
+  expect(urlHost(address)).toBe(host);
 });

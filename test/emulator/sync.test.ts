@@ -180,4 +180,8 @@ unixOnly('links need no rights')('links in an upload folder are not followed', a
   expect([status, await images()]).toEqual(['ERROR', []]);
   expect(message.errors).toContain('far.ova: cannot be read (links are not followed)');
   expect(message.errors.join()).toContain('near');
+  await rename(folder, join(outside, 'demo'));
+  await symlink(join(outside, 'demo'), folder);
+  const errors = ['the upload folder cannot be read (links are not followed)'];
+  expect(await sync()).toMatchObject({ status: 'ERROR', message: { errors } });
 });

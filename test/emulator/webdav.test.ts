@@ -97,6 +97,23 @@ it('the storage answers a name of more than 255 bytes with 414', async () => {
   expect(stored()).toEqual(['a.ova']);
 });
 
+it('the storage names its methods, and sends an empty file', async () => {
+  const { send, statusOf } = await startStorage();
+  const { status, headers } = await send('OPTIONS');
+  const allow = 'OPTIONS, PROPFIND, GET, HEAD, PUT, MOVE, DELETE';
+  expect([status, headers.get('dav'), headers.get('allow')]).toEqual([204, '1', allow]);
+  expect(await statusOf('PUT', 'empty', {}, '')).toBe(201);
+  const empty = await send('GET', 'empty');
+  expect([empty.status, empty.text, empty.headers.get('content-length')]).toEqual([200, '', '0']);
+});
+
+it('the storage of a user whose folder is a file answers 403', async () => {
+  const { folder, statusOf } = await startStorage();
+  fs.rmSync(folder, { recursive: true });
+  writeFileSync(folder, '');
+  for (const method of ['PROPFIND', 'PUT']) expect(await statusOf(method, '')).toBe(403);
+});
+
 unixOnly('links need no rights')('the storage follows no link, in no method', async () => {
   const { baseUrl, folder, send, statusOf } = await startStorage();
   const outside = path.join(temporaryDirectory(), 'secret');

@@ -282,6 +282,15 @@ describe('a proxy', () => {
     }
   });
 
+  it('that responds 407 to a request without a user name says where to add one', async () => {
+    const proxy = await tunnelTo(responds(407));
+    const { client } = clientOf(SERVICE, { proxy: proxyFor(SERVICE, proxy.baseUrl) });
+    const error = await failure(client.send(GET));
+    expect(error.message).toMatch(/: 407$/);
+    const hint = 'add user name and password to HTTPS_PROXY: http://user:password@host:port';
+    expect(hintOf(error)).toBe(hint);
+  });
+
   const once: ScriptedResponse = { json: 1, headers: { connection: 'close' } };
   const outage = [ESTABLISHED, responds(502), responds(503), responds(504), undefined];
   const token = tokenResponse('T2');

@@ -332,6 +332,11 @@ describe('library options', () => {
       { baseUrl: 'http://localhost', ...TOKEN, proxy: 'socks5://b.example' },
       'is a SOCKS proxy',
     ],
+    [
+      'a text for a boolean',
+      JSON.parse('{"baseUrl":"https://images.example","token":"T","allowHttp":"yes"}'),
+      'allowHttp must be a boolean',
+    ],
     ['an option of another type', { ...HTTPS, ...TOKENS }, /^token must be a string$/],
   ])('make createClient throw for %s', (_, options, message) => {
     expect(() => createClient(options)).toThrow(ImgctlError);
