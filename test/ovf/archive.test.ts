@@ -3,10 +3,11 @@
 import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { checkPackage } from '../../src/ovf/package.ts';
+import { checkPackage, readPackage } from '../../src/ovf/package.ts';
 import { certificateFile, selfSigned } from '../support/certificate.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { BLOCK, packTar, type TarMember, withChecksum } from '../support/package-writer.ts';
+import { unixOnly } from '../support/platform.ts';
 import { rows } from '../support/rows.ts';
 import { codes, member, readBytes, readMembers, sample } from './harness.ts';
 
@@ -35,6 +36,7 @@ const pax = (keyAndValue: string) => {
 describe('an archive', () => {
   const inPadding = followedBy(member('x', 'x')).subarray(0, -END - 9);
   const inManifest = packTar(sample().slice(0, 2)).subarray(0, -END - 400);
+  const inExtension = packTar([{ ...member('x', 'x'.repeat(100)), type: 'x' }]).subarray(0, 600);
   const large = (header: Buffer) => header.fill(255, 125, 136).fill(128, 124, 125);
 
   it.each([
@@ -58,6 +60,7 @@ describe('an archive', () => {
     ['cut in its descriptor', ['truncated-member', 'no-manifest?'], ENDLESS.subarray(0, 2000)],
     ['cut in its manifest', ['truncated-member', 'missing-file'], inManifest],
     ['that ends in padding', ['no-end-of-archive', 'unreferenced-file?'], inPadding],
+    ['cut in an extended header', ['pax-header?', 'truncated-member'], then(inExtension)],
     ['that goes on with junk', ['bad-header'], then(Buffer.alloc(BLOCK, 'x'))],
     ['with 1 MiB of zeros after its end', [], then(Buffer.alloc(END + 2 ** 20))],
     ['with more after its end', ['trailing-data'], Buffer.concat([WHOLE, ENDLESS])],
@@ -116,6 +119,10 @@ describe('an archive', () => {
     expect(disks[0]?.file).toBe('vm-disk1.vmdk');
   });
 
+  unixOnly('devices are of Unix')('that is no regular file is not read', async () => {
+    expect(codes(await readPackage('/dev/null'))).toEqual(['not-a-file']);
+  });
+
   it('that is named .ovf says so', async () => {
     const { findings } = await readBytes(WHOLE, 'vm.ovf');
     const message = 'is an archive: rename it to .ova';
@@ -147,7 +154,7 @@ describe('a member', () => {
     ...rows(['unsafe-name'], '/etc/passwd', '../x.txt', 'a/../../x.txt', 'a\\x.txt', 'C:x.txt', ''),
     ...rows(['directory-member?'], 'folder/'),
     ...rows(['dot-slash-name?', FILE], './x.txt'),
-    ...rows([FILE], '..x.txt'),
+    ...rows([FILE], '..x.txt', 'x'.repeat(100)),
     ...rows(['duplicate-member'], 'vm.ovf'),
     ...rows(['several-descriptors', FILE], 'second.ovf'),
   ])('named %j has the findings %j', async (name, expected) => {

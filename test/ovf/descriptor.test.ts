@@ -74,6 +74,7 @@ describe('a descriptor', () => {
     ...found('missing-element', envelope('').replace(/<VirtualSystem .*<\/VirtualSystem>/, '')),
     ...found('missing-attribute', ...sections(file('ovf:id="f"'), file('ovf:href="vm.ovf"'))),
     ...found('missing-attribute', ...sections(disks(''), '<VirtualSystem/>')),
+    ...found('missing-attribute', envelope(options(1).replace(/ ovf:id="0"/, ''))),
     ...found('bad-number', envelope(file('ovf:id="f" ovf:href="vm.ovf" ovf:size="x"'))),
     ...found('bad-number', ...items(amount(3, HUGE), amount(4, HUGE))),
     ...found('bad-number', ...items(amount(4, '9007199254740991', 'MB'), amount(4, '1e400'))),
@@ -160,6 +161,8 @@ describe('a descriptor', () => {
     ],
     [['disk-without-format: disk d: no format'], inDisks(disk('d', ''))],
     [['shared-file: disk e: disk d has the same file'], inDisks(disk('d') + disk('e'))],
+    // Sections of other programs follow rules of their own.
+    [[], `<x:OtherSection xmlns:x="urn:x"/>${hardware('')}`],
     // Other programs use a namespace of their own for the settings.
     [[], hardware(ofNova)],
   ])('has the warnings %j (row %#)', async (expected, sections) => {
@@ -199,6 +202,16 @@ describe('a descriptor', () => {
       'one place for a disk and a drive',
       ['d2: another drive has address 0 of Parent 5'],
       IDE + drive(1, 5) + drive(2, 5, { AddressOnParent: '00' }, 15),
+    ],
+    [
+      'one place that is no number',
+      ['d2: another drive has address a of Parent 5'],
+      IDE + drive(1, 5, { AddressOnParent: 'a' }) + drive(2, 5, { AddressOnParent: 'a' }),
+    ],
+    [
+      'a drive without a name',
+      ['drive: unknown Parent 9'],
+      hardwareItem({ InstanceID: 1, ResourceType: 17, Parent: 9 }),
     ],
     ['one place in different options', [], IDE + inOption(drive(1, 5)) + drive(1, 5)],
     [

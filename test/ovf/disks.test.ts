@@ -53,6 +53,12 @@ describe('a disk', () => {
     for (let entry = 0; entry < 60; entry += 1) bytes.writeUInt32LE(31, 40 * 512 + entry * 4);
     bytes.writeBigUInt64LE(40n, 56);
   };
+  const inFront = directoryFirst();
+  const describedLast = Buffer.concat([
+    ...[inFront, Buffer.alloc(-inFront.length & 511), inFront.subarray(512, 1024)],
+  ]);
+  describedLast.writeBigUInt64LE(BigInt(describedLast.length / 512 - 1), 28);
+  describedLast.writeBigUInt64LE(1n, 36);
   const far = gzipSync(changed((bytes) => bytes.fill(255, 28, 36)));
   const GZIP = 'ovf:compression="gzip" ovf:size';
 
@@ -141,6 +147,7 @@ describe('a disk', () => {
     ['with an endless descriptor', CUT.descriptor, changed((b) => b.fill(255, 36, 44))],
     ['that ends in its descriptor', CUT.descriptor, cut(20 * 512)],
     ['with its directory in front', [], directoryFirst()],
+    ['with its descriptor at its end', [], describedLast],
     ['with an empty directory', [], directoryFirst((bytes) => bytes.writeUInt32LE(0, 30 * 512))],
     ['with grains of zeros', [], directoryFirst((bytes) => bytes.fill(0, 31 * 512, 35 * 512))],
     [

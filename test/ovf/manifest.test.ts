@@ -16,6 +16,9 @@ const SHA1 = 'a'.repeat(40);
 const SHA256 = 'b'.repeat(64);
 const SHA512 = 'c'.repeat(128);
 
+/** Makes a line of 4,096 characters. */
+const LONGEST = 'x'.repeat(4_048);
+
 function parse(text: string) {
   const list = new FindingList();
   const manifest = parseManifest(text, 'a.mf', list);
@@ -31,6 +34,7 @@ describe('parseManifest', () => {
     [`\ufeffSHA1(a (1).ovf)= ${SHA1}\r\n`, 'a (1).ovf', 'SHA1', SHA1],
     [`SHA1(./a.ovf)= ${SHA1}`, 'a.ovf', 'SHA1', SHA1],
     [`\n\nSHA1(a)=b)= ${SHA1}\n\n`, 'a)=b', 'SHA1', SHA1],
+    [`SHA1(${LONGEST})= ${SHA1}`, LONGEST, 'SHA1', SHA1],
   ])('reads %j', (text, name, algorithm, digest) => {
     const manifest = { algorithm, entries: [{ name, algorithm, digest }] };
     expect(parse(text)).toEqual({ manifest, findings: [] });
@@ -39,6 +43,7 @@ describe('parseManifest', () => {
   it.each([
     [`SHA2-1(a)= ${SHA1}`, ['manifest-syntax a.mf:1']],
     ['junk', ['manifest-syntax a.mf:1']],
+    [`SHA1(${LONGEST}x)= ${SHA1}`, ['manifest-syntax a.mf:1']],
     [`\nSHA256(a)= ${SHA1}`, ['manifest-syntax a.mf:2']],
     [`SHA1(a)= ${SHA1}x`, ['manifest-syntax a.mf:1']],
     [`SHA1()= ${SHA1}`, ['manifest-syntax a.mf:1']],
@@ -105,11 +110,21 @@ describe('the manifest of a package', () => {
     [['no-manifest?'], null, [descriptor, disk]],
     [['manifest-name?'], null, [descriptor, member('x.mf', digests), disk]],
     [['certificate-syntax'], 'vm.cert', [descriptor, manifest, certificate, disk]],
+    [['certificate-without-manifest'], 'vm.cert', [descriptor, certificate, disk]],
   ])('may have the findings %j (certificate: %s)', async (expected, name, members) => {
     const summary = await readMembers(members);
     expect(codes(summary)).toEqual(expected);
     expect(summary.certificate).toBe(name);
   });
+});
+
+it('a manifest that lists one file under two names is invalid', async () => {
+  const [descriptor, , disk] = sample();
+  const file = member('sub/a.txt', 'x');
+  const own = manifestOf([descriptor, disk, file, { ...file, name: 'sub//a.txt' }]);
+  const { findings } = await readFolder([descriptor, member('vm.mf', own), disk, file]);
+  const message = 'listed twice under different names';
+  expect(findings).toMatchObject([{ code: 'manifest-duplicate', place: 'sub//a.txt', message }]);
 });
 
 it.each([

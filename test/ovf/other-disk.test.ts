@@ -84,6 +84,8 @@ describe('a disk', () => {
     ['of a differencing VHD in gzip', 'differencing VHD', gzipSync(vhd(4).subarray(1536)), true],
     ['of VHDX', null, vhdx(1)],
     ['of a differencing VHDX', 'differencing VHDX', vhdx(3)],
+    ['of VHDX without tables', null, vhdx(3).fill(0, 192 * 1024, 512 * 1024)],
+    ['of VHDX without parameters', null, vhdx(3).fill(0, 512 * 1024, 576 * 1024)],
     ['of VDI', null, vdi(1)],
     ['of a differencing VDI', 'differencing VDI', vdi(4)],
     ['of a linked VDI', 'differencing VDI', vdi(1, 7)],

@@ -40,6 +40,7 @@ it.each<Row>([
   ['to an empty file', [], ref('a.txt', 'ovf:size="0"'), [member('a.txt')]],
   ['to a missing file', ['missing-file'], ref('a.txt'), []],
   ['to a name with escapes', [], ref('a%20b'), [member('a b')]],
+  ['to a name with a percent sign', [], ref('a%zz'), [member('a%zz')]],
   ['to ./ and a name', [], ref('./a.txt'), [ONE]],
   ['to ./ and a name with a colon', [], ref('./vm:1'), [member('vm:1')]],
   ['to a sub-folder', [], ref('sub/a.txt'), [member('sub/a.txt')]],
@@ -141,6 +142,12 @@ it.each<[string, string[], string, TarMember[]]>([
     [],
     ref('a%20b', 'ovf:chunkSize="4"'),
     [member('a b', 'four')],
+  ],
+  [
+    'files, of which one is a folder,',
+    ['missing-file: missing or unreadable'],
+    ref('sub') + ref('sub/x'),
+    [member('sub/x')],
   ],
   ['chunks of a known size', [], SIZED.replace('11', '8'), [FIRST, SECOND]],
   [

@@ -3,6 +3,7 @@
 import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { checkFindings, readCheck } from '../../src/ovf/checks.ts';
 import { FindingList } from '../../src/ovf/findings.ts';
 import { readPackage } from '../../src/ovf/package.ts';
 import { readWhole } from '../../src/ovf/package-file.ts';
@@ -28,6 +29,12 @@ it.each([
   const message = expect.stringMatching(/^ends after [1-3]\d{6} of 8388608 bytes$/);
   const errors = findings.filter(({ severity }) => severity === 'error');
   expect(errors).toEqual([{ code, severity: 'error', place: 'd.img', message }]);
+});
+
+it('a file that a check should have read, and did not, is missing', () => {
+  const file = { name: 'd.img', path: 'd.img', offset: 0, size: 9, complete: true };
+  const found = checkFindings('vm.ovf', [readCheck(file)], []);
+  expect(found).toMatchObject([{ code: 'missing-file', place: 'd.img', message: 'was not read' }]);
 });
 
 it('readWhole reports a file that ends before its size', async () => {

@@ -128,6 +128,7 @@ describe('the signature of a package', () => {
     ['has half a certificate', ['certificate-syntax'], good.slice(0, -300)],
     ['has half a certificate before it', ['certificate-syntax'], own.cert.slice(0, 300) + good],
     ['has 101 certificates', ['certificate-syntax'], good + other.cert.repeat(100)],
+    ['has over 1 MiB', ['certificate-syntax'], good + ' '.repeat(2 ** 20)],
     ['has no certificate', ['certificate-syntax'], line],
     ['has an impossible date', ['certificate-syntax'], dated('491331235959Z')],
     ['is missing', ['certificate-syntax'], own.cert],

@@ -11,6 +11,7 @@ import { parseSparseHeader } from '../../src/ovf/vmdk-header.ts';
 import { cpuSeconds } from '../support/cpu.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { missing, skipped } from '../support/requirements.ts';
+import { bytesOf } from '../support/uploads.ts';
 import {
   changed,
   type DiskOptions,
@@ -78,6 +79,8 @@ describe('a file without a digest', () => {
     return copy;
   };
 
+  const early = flipped(gzipSync(bytesOf(300_000, 'disk'), { level: 1 }), 20);
+
   it.each<[string, RegExp | undefined, Buffer, DiskOptions]>([
     ['of gzip', undefined, packed, RAW],
     ['of several gzip members', undefined, twice, RAW],
@@ -97,6 +100,7 @@ describe('a file without a digest', () => {
       RAW,
     ],
     ['with a flipped bit in gzip', /^unpack-failed: damaged gzip: /, flipped(packed, 2000), RAW],
+    ['with such a bit long before its end', /^unpack-failed: damaged gzip: /, early, RAW],
     [
       'with a wrong checksum in gzip',
       /incorrect data check/,

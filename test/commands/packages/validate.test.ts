@@ -190,6 +190,11 @@ describe('validate --max-hardware', () => {
     ['vmx-13', system('virtualbox-2.2'), other('virtualbox-2.2')],
     ['vmx-13', system('xvmx-19 vmx-19x'), other('xvmx-19, vmx-19x')],
     ['vmx-13', (text) => text.replace(/<System>[\s\S]*<\/System>/, '')],
+    [
+      'vmx-13',
+      (text) => text.replace(/<VirtualHardwareSection>[\s\S]*<\/VirtualHardwareSection>/, ''),
+      'no-hardware: no VirtualHardwareSection',
+    ],
     ['vmx-13', item(23, 'vmware.usb.xhci'), device('a USB controller (vmware.usb.xhci)')],
     ['vmx-13', item(22, ''), device('a parallel port (22)')],
     ['vmx-13', item(35, 'ensoniq1371'), device('a sound card (ensoniq1371)')],
