@@ -161,7 +161,7 @@ function storedFileOf(stats: BigIntStats, now: number, age: number): StoredFile 
 /** Returns the file if it is the part; by its content, if the file system renumbers files. */
 async function findPart(folder: Folder, { digest, stats }: Part, at: string) {
   const file = await findFile(folder, at);
-  if (file?.size !== stats.size) return undefined;
+  if (!file) return undefined;
   const { dev, ino, mtimeNs } = file;
   if (dev === stats.dev && ino === stats.ino && mtimeNs === stats.mtimeNs) return file;
   return (await digestOf(folder, readFileChunks(at))) === digest ? file : undefined;

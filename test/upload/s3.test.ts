@@ -523,6 +523,20 @@ describe('push to an S3 storage', () => {
     expect(requests.filter(({ method }) => method === 'DELETE')).toHaveLength(ids.length);
   });
 
+  it.each([
+    ...[403, 405, 501].map((status) => ['uploads', status] as const),
+    ...[403, 404, 405, 501].map((status) => ['uploadId', status] as const),
+  ])('that answers the list of %s with %i gets a new upload', async (parameter, status) => {
+    const { push, requests } = await pushTo({
+      list: () => '<Upload><Key>web.ova</Key><UploadId>7</UploadId></Upload>',
+      refuse: ({ method, url }) =>
+        method === 'GET' && url.searchParams.has(parameter) && { status },
+    });
+    expect((await push()).exitCode).toBe(0);
+    const puts = requests.filter(({ method }) => method === 'PUT');
+    expect(puts.map(({ url }) => url.searchParams.get('uploadId'))).toEqual(['1']);
+  });
+
   it('does not continue an upload that has a part of another file', async () => {
     const { imgctl, work, storage, stored } = await storageUser('s3', ['PUT /s3/*=500,every=2']);
     const name = (seed: string) => writeOva(work, 'web', 5.5 * 2 ** 20, seed);

@@ -188,7 +188,8 @@ describe('push to WebDAV', () => {
     const identity = selfSigned(origin ? HOST : '127.0.0.1');
     const { baseUrl } = await tlsTo(storage.baseUrl, identity);
     await imgctl(`config set upload-url dav+${origin ?? baseUrl}/upload`);
-    const push = (env = {}) => imgctl(`push ${writeOva(work, 'web')} --retries 0 --no-sync`, env);
+    const push = (env = {}, more = '') =>
+      imgctl(`push ${writeOva(work, 'web')} --retries 0 --no-sync${more}`, env);
     const trust = async (certificate: string, setting = 'upload-ca-file') => {
       const file = path.join(work, `${setting}.pem`);
       writeFileSync(file, certificate);
@@ -216,14 +217,26 @@ describe('push to WebDAV', () => {
     const { push, trust, identity, baseUrl, storage, stored } = await setUp(`https://${HOST}`);
     await trust(identity.cert);
     const proxy = await tunnelTo('HTTP/1.1 200 OK\r\n\r\n', baseUrl);
-    await push({ HTTPS_PROXY: proxy.baseUrl.replace('//', '//peter:proxy-canary-3@') });
+    const { stderr } = await push(
+      { HTTPS_PROXY: proxy.baseUrl.replace('//', '//peter:proxy-canary-3@') },
+      ' --debug',
+    );
     expect(stored()).toEqual(['web.ova']);
+    expect(stderr).not.toMatch(/canary/);
     for (const head of proxy.heads) {
       expect(head).toMatch(new RegExp(`^CONNECT ${HOST}:443 [^]*${PROXY_PAIR}`));
       expect(head).not.toContain(SECRETS.storage);
     }
     expect(JSON.stringify(storage.requests)).not.toContain(PROXY_PAIR);
   });
+});
+
+it('push to WebDAV that cannot be reached names the variable of a proxy that is not read', async () => {
+  const { imgctl, work } = await storageUser('dav', [], () => {}, HOST);
+  await imgctl(`config set upload-url dav+https://${HOST}:1/upload`);
+  const line = `push ${writeOva(work, 'web')} --retries 0 --no-sync`;
+  const text = 'hint: set HTTPS_PROXY to the HTTP proxy, as ALL_PROXY is not read for https://\n';
+  expect(await imgctl(line, { ALL_PROXY: 'p' })).toEqual(failed(3, text));
 });
 
 it.each([

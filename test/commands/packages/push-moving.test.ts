@@ -139,7 +139,9 @@ describe('push whose list of images is late after the sync', () => {
     const file = writeOva(temporaryDirectory(), name);
     const line = `push ${file} --to ${temporaryDirectory()} --get name`;
     const push = (options = '') => user.imgctl(`${line} ${options}`.trim());
-    return { ...user, push, line };
+    const onTerminal = (options = '') =>
+      user.imgctl(`${line} ${options}`.trim(), { errorColumns: 200 });
+    return { ...user, push, onTerminal, line };
   };
   const MISSING = /imgctl: your list has no image named web\.ova\nhint: .*sync-status 41\n$/;
   const LATE =
@@ -163,12 +165,16 @@ describe('push whose list of images is late after the sync', () => {
     ['is in the record', { added: [{ name: 'web.ova' }] }, '', { exitCode: 0, warning: true }],
     ['is in the record', { added: ['web.ova'] }, '--strict', failed(1, `imgctl: ${LATE}`)],
   ])('gives up after 10 s: %s %j %s', async (_what, fields, options, expected) => {
-    const { push, requests } = await setUp([OLD], fields);
+    const { push, onTerminal, requests } = await setUp([OLD], fields);
     const { stderr, stdout, exitCode } = await push(options);
     expect(requests().filter((request) => request === IMAGES)).toHaveLength(12);
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: expected.exitCode });
     if ('stderr' in expected) expect(stderr).toEqual(expected.stderr);
-    else expect(stderr).toContain(`imgctl: warning: ${LATE}`);
+    else {
+      expect(stderr).toContain(`imgctl: warning: ${LATE}`);
+      // On a terminal, with a mark for the warning.
+      expect((await onTerminal(options)).stderr).toMatch(/\n! 1 image added\n$/);
+    }
   });
 
   it('sees no change if two images of one name are listed in another order', async () => {
