@@ -42,6 +42,7 @@ describe('an archive', () => {
   it.each([
     ['with zeros up to 10 KiB', [], then(Buffer.alloc(10_240))],
     ['with more zeros than one read', [], then(Buffer.alloc(200_000))],
+    ['with the type of a contiguous file', [], withHeader((header) => header.write('7', 156))],
     ['with NUL as the type of a file', [], withHeader((header) => header.fill(0, 156, 157))],
     ['with a size without NUL behind it', [], withHeader((header) => header.write(' ', 135))],
     ['from before ustar', ['not-ustar?'], withHeader((header) => header.fill(0, 257, 265))],
@@ -181,10 +182,12 @@ describe('a member', () => {
     ['an unknown pax record', 'x', pax('mtime=1.5'), 'a'],
     ['a pax name for all members', 'g', pax('path=all'), 'a'],
     ['a GNU name', 'L', 'long.txt\0', 'long.txt'],
+    ['a GNU name of a link', 'K', 'long.txt\0', 'a'],
+    ['32 KiB of pax', 'x', pax(`comment=${'x'.repeat(32_753)}`), 'a'],
   ])('with %s (type %s) is read', async (_, type, content, name) => {
     const extension = { ...member('extension', content), type };
     const summary = await readBytes(followedBy(extension, member('a', 'x')));
-    expect(codes(summary)).toEqual([...(type === 'L' ? [] : ['pax-header?']), FILE]);
+    expect(codes(summary)).toEqual([...('LK'.includes(type) ? [] : ['pax-header?']), FILE]);
     expect(summary.files.at(-1)).toEqual({ name, size: 1, role: 'other' });
   });
 
@@ -194,7 +197,7 @@ describe('a member', () => {
     ['without a newline', '8 path=x'],
     ['without a value', '7 path\n'],
     ['with an invalid size', pax('size=-1')],
-    ['over 32 KiB', pax(`path=${'x'.repeat(40_000)}`)],
+    ['over 32 KiB', pax(`comment=${'x'.repeat(32_754)}`)],
   ])('behind an extended header %s is not read', async (_, content) => {
     const extension = { ...member('extension', content), type: 'x' };
     const archive = followedBy(extension, member('a', 'x'));

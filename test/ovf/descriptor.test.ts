@@ -181,9 +181,19 @@ describe('a descriptor', () => {
   const IDE = device(5, 5) + device(6, 20);
   const inOption = (item: string) => item.replace('<Item', '<Item ovf:configuration="0"');
 
-  it.each([
+  it.each<[string, string[], string]>([
     ['no places', [], device(1, 17) + device(2, 15)],
     ['two controllers', [], IDE + drive(1, 5) + drive(2, 6, {}, 15)],
+    ...[1, 5, 6, 7, 8, 9, 20, 23, 25].map((type): [string, string[], string] => [
+      `a controller of type ${type}`,
+      [],
+      device(5, type) + drive(1, 5),
+    ]),
+    ...[14, 16].map((type): [string, string[], string] => [
+      `a drive of type ${type}`,
+      ['d1: unknown Parent 9'],
+      drive(1, 9, {}, type),
+    ]),
     ['two addresses', [], IDE + drive(1, 5) + drive(2, 5, { AddressOnParent: 1 })],
     [
       'no addresses',
@@ -229,6 +239,12 @@ describe('a descriptor', () => {
     const { findings } = await readDescriptor(machine(text, options(2)));
     const found = findings.map(({ code, severity, message }) => [code, severity, message]);
     expect(found).toEqual(expected.map((message) => ['device-place', 'warning', message]));
+  });
+
+  it('has findings of at most 300 characters', async () => {
+    const { findings } = await readDescriptor(machine(amount(3, HUGE)));
+    const start = 'VirtualQuantity must be a whole number (got ';
+    expect(findings[0]?.message).toBe(`${start}${'9'.repeat(299 - start.length)}…`);
   });
 
   it('is reported with the line of the finding', async () => {

@@ -77,6 +77,13 @@ describe('a disk', () => {
   it.each<[string, string[], Buffer, from?: string | RegExp, to?: string]>([
     ['as packed', [], cut(disk.content.length)],
     ['of zeros', ['vmdk-magic'], Buffer.alloc(2048)],
+    [
+      'of zeros, and a word for its format',
+      ['vmdk-magic'],
+      Buffer.alloc(2048),
+      /ovf:format="[^"]*"/,
+      'ovf:format="streamOptimized"',
+    ],
     ['that ends in its header', ['vmdk-truncated: ends before the end of its header'], cut(100)],
     ['that is only a descriptor', ['vmdk-split'], Buffer.from('# Disk DescriptorFile\n')],
     ['of a server', ['vmdk-type: an ESX'], Buffer.from('COWD')],

@@ -98,6 +98,7 @@ describe('the manifest of a package', () => {
     ['is in UTF-16', ['manifest-syntax'], `\ufeff${digests}`, 'utf16le'],
     ['is in UTF-16 without a mark', ['manifest-syntax'], digests, 'utf16le'],
     ['is in Latin-1', ['manifest-syntax'], `${digests}SHA1(\u00e9.txt)= ${SHA1}`, 'latin1'],
+    ['has 2 MiB', ['not-in-manifest?', 'not-in-manifest?'], ' '.repeat(2 * 1024 * 1024)],
     ['has over 2 MiB', ['manifest-too-large'], ' '.repeat(2 * 1024 * 1024 + 1)],
   ])('that %s has the findings %j', async (_, expected, text, encoding) => {
     const members = [descriptor, member('vm.mf', Buffer.from(text, encoding)), disk];

@@ -159,6 +159,17 @@ describe('a disk', () => {
   });
 });
 
+it.each([
+  ['a file that is no disk, and has a backing file', 'd.img', backed, []],
+  ['a VMDK that no disk has, and is a delta', 'd.vmdk', delta, ['needs-other-disk']],
+])('%s has the right findings', async (_what, name, content, expected) => {
+  const references = `<References><File ovf:id="f" ovf:href="${name}"/></References>`;
+  const files = [member('vm.ovf', envelope(references)), member(name, content)];
+  const { findings } = await readFolder(files);
+  const errors = findings.filter(({ severity }) => severity === 'error');
+  expect(errors.map(({ code }) => code)).toEqual(expected);
+});
+
 const QEMU = missing('qemu-img');
 
 describe(`a disk that qemu-img made${skipped(QEMU)}`, () => {

@@ -127,6 +127,7 @@ describe('the signature of a package', () => {
     ['has a damaged certificate', ['certificate-syntax'], good.replace('IB', '=!')],
     ['has half a certificate', ['certificate-syntax'], good.slice(0, -300)],
     ['has half a certificate before it', ['certificate-syntax'], own.cert.slice(0, 300) + good],
+    ['has 100 certificates', [], good + other.cert.repeat(99)],
     ['has 101 certificates', ['certificate-syntax'], good + other.cert.repeat(100)],
     ['has over 1 MiB', ['certificate-syntax'], good + ' '.repeat(2 ** 20)],
     ['has no certificate', ['certificate-syntax'], line],
@@ -135,6 +136,13 @@ describe('the signature of a package', () => {
     ['is an empty file', ['certificate-syntax'], ''],
     ['names its file in its folder', [], good.replace('vm.mf', './vm.mf')],
     ['names another file', ['manifest-name?'], good.replace('vm.mf', 'x.mf')],
+    ...['RSA-SHA2-256', 'RSA-PSS-SHA256', 'ECDSA-SHA256', 'EC-SHA-256'].map(
+      (label): [string, string[], string] => [
+        `has the label ${label}`,
+        [],
+        good.replace('SHA256', label),
+      ],
+    ),
     ['is in CMS', ['certificate-not-verified?'], '-----BEGIN CMS-----\nMIIB\n-----END CMS-----\n'],
     ['is in binary CMS', ['certificate-not-verified?'], Buffer.from('308201', 'hex')],
     ['has an unknown algorithm', ['certificate-not-verified?'], good.replace('SHA256', 'MD5')],

@@ -135,6 +135,12 @@ describe('a file without a digest', () => {
       { gzip: true },
     ],
     [
+      'of half a disk in gzip, which only its name tells',
+      /does not end with a footer/,
+      gzipSync(disk.subarray(0, GRAIN + 400)),
+      { gzip: true, name: 'd.vmdk.gz', format: '' },
+    ],
+    [
       'of a damaged grain in gzip',
       /damaged grain at sector/,
       gzipSync(flipped(disk, GRAIN + 100)),
