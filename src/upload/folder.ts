@@ -60,7 +60,7 @@ export function folderStorage(root: string, clock: Clock, limit: Limit): Storage
     async list() {
       const entries = await readdir(root, { withFileTypes: true }).catch(fail);
       const files = entries.filter((entry) => !entry.isDirectory() && !isHidden(entry.name));
-      return files.map(({ name }) => name).sort();
+      return files.map(({ name }) => name);
     },
     async look(name) {
       const target = path.join(root, name);

@@ -86,6 +86,10 @@ describe('a descriptor', () => {
     ...found('bad-host-resource', ...items(item({ HostResource: 'd' }))),
     ...found('unknown-configuration', ...items(one('ovf:configuration="x"'))),
     ...found('duplicate-instance', ...items(one() + one(), one() + item({ InstanceId: 1 }))),
+    ...found(
+      'duplicate-instance',
+      ...items(one('ovf:configuration="0 1"') + one('ovf:configuration="1 0"')),
+    ),
     ...found('unknown-network?', ...items(item({ ResourceType: 10, Connection: 'n' }))),
     ...found('unknown-unit?', ...items(item(unknownUnit))),
     ...found('too-many-options?', envelope(options(40))),
