@@ -158,9 +158,8 @@ function createBucket(
     // As in forms: a space is a plus.
     const encode = (key: string) => encodeURIComponent(key).replaceAll('%20', '+');
     const prefix = searchParams.get('prefix') ?? '';
-    const keys = [...others, ...readdirSync(folder)].filter(
-      (key) => !key.startsWith('.') && key.startsWith(prefix),
-    );
+    const own = readdirSync(folder).filter((name) => !name.startsWith('.'));
+    const keys = [...others, ...own].filter((key) => key.startsWith(prefix));
     const isCut = keys.length > Number(searchParams.get('max-keys') ?? 1_000);
     if (isCut && cutsNoPages) return s3Error(500, 'InternalError');
     const Contents = keys.map((key) => {
