@@ -122,7 +122,7 @@ function describe(summary: PackageSummary): Row {
       id,
       capacity === null ? null : describeBytes(capacity),
       // The last part of its URL, which is the name that people use.
-      format && (/[^/#]+$/.exec(format)?.[0] ?? format),
+      format?.replace(/^.*[/#](?=.)/, '') ?? null,
       file ?? 'empty',
     ]),
     ...numbered('network', summary.networks, ({ name, description }) => [
@@ -137,7 +137,7 @@ function describe(summary: PackageSummary): Row {
       return [[isDefault ? `${id} (default)` : id, ...hardware].join(': ')];
     }),
     ...numbered('file', summary.files, ({ name, size, role }) => [name, describeBytes(size), role]),
-    manifest: manifest && [manifest.algorithm, counted(manifest.entries.length, 'file')].join(', '),
+    manifest: manifest && joined([manifest.algorithm, counted(manifest.entries.length, 'file')]),
     certificate: summary.certificate,
     'signed by': summary.signature && describeSignature(summary.signature),
   };

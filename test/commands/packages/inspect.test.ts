@@ -11,7 +11,7 @@ import { packTar, sampleMembers } from '../../support/package-writer.ts';
 import { expectSteps } from '../../support/steps.ts';
 import { localUser } from '../../support/users.ts';
 
-/** A user whose folder has one.ova, two.ova, signed.ova, junk.ova, damaged.ova and broken.ovf without its disk. */
+/** A user whose folder has packages that are sound, and others that lack something. */
 function setUp() {
   const user = localUser();
   const write = (name: string, content: Uint8Array) =>
@@ -19,6 +19,8 @@ function setUp() {
   write('one.ova', packTar(sampleMembers('one')));
   write('two.ova', packTar(sampleMembers('two')));
   write('junk.ova', Buffer.from('junk'));
+  const [descriptor, { name }, disk] = sampleMembers('empty');
+  write('empty.ova', packTar([descriptor, { name, content: Buffer.of() }, disk]));
   write('broken.ovf', sampleMembers('broken')[0].content);
   const members = sampleMembers('signed');
   const signature = certificateFile('signed.mf', members[1].content, selfSigned('localhost'));
@@ -81,7 +83,8 @@ describe('inspect', () => {
       `<Network ovf:name="${name}"><Description>${text}</Description></Network>`;
     const item = (attributes: string) =>
       hardwareItem({ InstanceID: 1, ResourceType: 3, VirtualQuantity: 2 }, attributes);
-    const xml = envelope(`<DiskSection><Disk ovf:diskId="a" ovf:capacity="1024"/></DiskSection>
+    const xml = envelope(`<DiskSection><Disk ovf:diskId="a" ovf:capacity="1024"/>
+        <Disk ovf:diskId="b" ovf:format="a#b/"/></DiskSection>
       <NetworkSection>${network('lan', 'office')}${network('wan', 'wan')}</NetworkSection>
       <DeploymentOptionSection><Configuration ovf:id="small"/>
         <Configuration ovf:id="large" ovf:default="true"/></DeploymentOptionSection>
@@ -99,7 +102,8 @@ product 1: Suite, V, 1.0.1, 1 property
 product 2: 2, 0 properties
 system 1: one, 2 CPUs, 0 disks, 0 network adapters, in all/some
 system 2: unnamed, 0 disks, 0 network adapters, in all
-disk: a, 1 KiB, empty
+disk 1: a, 1 KiB, empty
+disk 2: b, b/, empty
 network 1: lan, office
 network 2: wan
 option 1: small: 0 disks, 0 network adapters
@@ -118,6 +122,7 @@ file: one.ovf, `);
       ['inspect one.ova two.ova -q', 'one.ova\ntwo.ova\n'],
       ['inspect broken.ovf -q', 'broken.ovf\n', BROKEN],
       ['inspect signed.ova', SIGNED],
+      ['inspect empty.ova', /^manifest +0 files$/m],
       ['inspect junk.ova', '', `imgctl: ${JUNK}`, 1],
       ['inspect damaged.ova', DAMAGED, new RegExp(`^${UNREADABLE}`), 1],
       ['inspect junk.ova one.ova -q', 'junk.ova\none.ova\n', COUNTED, 1],
