@@ -102,6 +102,13 @@ describe('the token cache', () => {
     expect(warnings.join()).not.toContain('s3cret');
   });
 
+  it('may begin with a byte order mark', async () => {
+    const { cache, warnings, file } = cacheIn(temporaryDirectory());
+    await cache.write(TOKEN);
+    fs.writeFileSync(file, `\ufeff${fs.readFileSync(file, 'utf8')}`);
+    expect({ read: cache.read(), warnings }).toEqual({ read: TOKEN, warnings: [] });
+  });
+
   // Node's own way to create folders never returns below /proc.
   onLinux('is not written where no folder can be (only on Linux)', async () => {
     const { cache, warnings } = cacheIn('/proc/none');
