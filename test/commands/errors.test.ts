@@ -14,6 +14,7 @@ import { catalogueOf, named } from '../support/catalogue-page.ts';
 import { fakeIo, runCli, temporaryDirectory } from '../support/io.ts';
 import { PLAIN } from '../support/message-format.ts';
 import { DROP } from '../support/scripted-server.ts';
+import { writeOva } from '../support/uploads.ts';
 import { localUser, scriptedUser } from '../support/users.ts';
 import { record, SUBMITTED } from './packages/sync-harness.ts';
 
@@ -174,7 +175,9 @@ it('an invalid output format does not hide an error', async () => {
 async function userOf(status: string, images: () => readonly Image[] = () => [UBUNTU]) {
   const { imgctl, env } = await scriptedUser((request, index) => {
     if (request.method === 'PATCH') return SUBMITTED;
-    if (request.url.pathname.includes('sync')) return record({ status });
+    const { pathname } = request.url;
+    if (pathname.includes('sync')) return record({ status });
+    if (pathname.includes('user')) return { json: { data: images(), meta: { count: 1 } } };
     return catalogueOf(images())(request, index);
   });
   const cwd = temporaryDirectory();
@@ -194,16 +197,21 @@ const UBUNTU = named(1, 'ubuntu-22.04.ova');
 it.each([
   ['sync', 'sync 41 was submitted; follow it with: imgctl sync-status 41'],
   ['sync --wait -o csv', 'sync 41 was submitted; follow it with: imgctl sync-status 41'],
+  [
+    'push ubuntu.ova --to file://CWD',
+    'sync 41 was submitted; follow it with: imgctl sync-status 41',
+  ],
   ['images lock add web ubuntu', 'web is locked in images.lock.json'],
   ['images lock update', 'images.lock.json holds the newest images'],
   ['api -X PATCH /v2/user/image/vm', 'PATCH /v2/user/image/vm was sent; its status is 202'],
   ['api /v2/image', 'check it'],
 ])('%s says what it did if its output cannot be written', async (line, hint) => {
-  const { lock, runInto } = await userOf('PROCESSED');
+  const { cwd, lock, runInto } = await userOf('PROCESSED', () => [named(1, 'ubuntu.ova')]);
+  writeOva(cwd, 'ubuntu');
   if (line.includes('update')) await lock();
   const message = 'cannot write the output: ENOSPC';
   const full = new ImgctlError('failed', message, { facts: 'check it' });
-  const { exitCode, stderr } = await runInto(full, line);
+  const { exitCode, stderr } = await runInto(full, line.replace('CWD', cwd));
   expect(stderr).toContain(`imgctl: ${message}\nhint: ${hint}\n`);
   expect(exitCode).toBe(1);
 });

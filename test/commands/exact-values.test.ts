@@ -58,28 +58,26 @@ describe('integers that a double cannot hold', () => {
 });
 
 describe('the id of a sync request', () => {
-  it.each(['"007"', '41', '"41"', '"9007199254740993"'])(
-    'keeps its type and text: %s',
-    async (id) => {
-      const text = id.replaceAll('"', '');
-      const path = `GET /v2/request/image_sync/${text}`;
-      const { imgctl, requests } = await scriptedUser({
-        [SUBMIT]: { body: `{"request":{"id":${id}}}` },
-        [path]: { body: `{"data":{"id":${id},"status":"PROCESSED"}}` },
-      });
-      const submitted = await imgctl('sync -o ndjson');
-      expect(submitted.stdout).toContain(`{"id":${id},`);
-      expect(submitted.stderr).toContain(`sync request ${text} submitted`);
-      for (const command of [`sync-status ${text}`, 'sync --wait']) {
-        const status = await imgctl(`${command} -o ndjson`);
-        expect([status.stdout.startsWith(`{"id":${id},`), status.exitCode]).toEqual([true, 0]);
-      }
-      expect(requests().filter((request) => request === path)).toHaveLength(2);
-      // Each status was stored in the history.
-      const { stdout } = await imgctl('sync-status --list -o ndjson');
-      expect(stdout.match(/"state":"\w+"/g)).toEqual(['"state":"succeeded"']);
-    },
-  );
+  const IDS = ['"007"', '41', '"41"', '"9007199254740993"'];
+  it.each(IDS)('keeps its type and text: %s', async (id) => {
+    const text = id.replaceAll('"', '');
+    const path = `GET /v2/request/image_sync/${text}`;
+    const { imgctl, requests } = await scriptedUser({
+      [SUBMIT]: { body: `{"request":{"id":${id}}}` },
+      [path]: { body: `{"data":{"id":${id},"status":"PROCESSED"}}` },
+    });
+    const submitted = await imgctl('sync -o ndjson');
+    expect(submitted.stdout).toContain(`{"id":${id},`);
+    expect(submitted.stderr).toContain(`sync request ${text} submitted`);
+    for (const command of [`sync-status ${text}`, 'sync --wait']) {
+      const stdout = expect.stringMatching(`^\\{"id":${id},`);
+      expect(await imgctl(`${command} -o ndjson`)).toMatchObject({ stdout, exitCode: 0 });
+    }
+    expect(requests().filter((request) => request === path)).toHaveLength(2);
+    // Each status was stored in the history.
+    const { stdout } = await imgctl('sync-status --list -o ndjson');
+    expect(stdout.match(/"state":"\w+"/g)).toEqual(['"state":"succeeded"']);
+  });
 });
 
 it('half of a character becomes U+FFFD in a URL, as URL itself does it', async () => {

@@ -127,6 +127,10 @@ unixOnly('links need no rights')('the storage follows no link, in no method', as
   expect(await statusOf('MOVE', 'a.ova', { Destination })).toBe(403);
   expect((await send('PROPFIND')).text).not.toContain('link');
   expect(readFileSync(outside, 'utf8')).toBe('secret');
+  // Nor one in place of the user's folder.
+  fs.renameSync(folder, `${folder}.real`);
+  symlinkSync(`${folder}.real`, folder);
+  expect(await statusOf('GET', 'a.ova')).toBe(403);
 });
 
 const REFUSED = [{}, basic('demo', 'wrong')];

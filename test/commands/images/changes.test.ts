@@ -268,12 +268,14 @@ describe('images changes', () => {
   it('has a state for each cursor, query, source, user, profile and service', async () => {
     const { changes } = await watcher(testImages(1));
     const another = await watcher(testImages(1));
-    const lines = ['', '--cursor nightly', 'image', '-f id,le,5', '-f id,le,6', '--mine'];
+    const lines = ['--cursor nightly', 'image', '-f id,le,5', '-f id,le,6', '--mine'];
     const envs = [{ IMGCTL_USERNAME: 'bob' }, { IMGCTL_BASE_URL: another.server.baseUrl }];
-    for (const line of [...lines, '--profile other']) {
-      expect((await changes(line)).stderr).toContain('first run');
+    const runs = ['', ...lines, '--profile other'].map((line) => [line, {}] as const);
+    for (const [line, env] of [...runs, ...envs.map((each) => ['', each] as const)]) {
+      const { stderr } = await changes(line, env);
+      const isFirst = stderr.includes('first run');
+      expect({ line, env, isFirst }).toEqual({ line, env, isFirst: true });
     }
-    for (const env of envs) expect((await changes('', env)).stderr).toContain('first run');
   });
 
   it('treats words and filters in any order as the same query', async () => {
