@@ -60,7 +60,7 @@ it.each([
     expect(results).toEqual(Array.from({ length: PROCESSES - 1 }, () => done));
     holder?.child.kill('SIGCONT');
     expect(await holder?.ended).toEqual(
-      isKilled ? expect.objectContaining({ exitCode: -1 }) : done,
+      isKilled ? expect.objectContaining({ exitCode: 137 }) : done,
     );
     expect(requests).toBe(3);
   },

@@ -43,7 +43,7 @@ export async function killRuns(kills: number, { argv, folder, before, check, ...
     const result = await ended;
     watcher.close();
     life ||= performance.now() - started;
-    if (result.exitCode === -1) hits += 1;
+    if (child.signalCode === 'SIGKILL') hits += 1;
     await check(result);
   }
 }

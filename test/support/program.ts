@@ -3,6 +3,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Identity } from './certificate.ts';
@@ -102,7 +103,10 @@ function start(argv: readonly string[], { env, stdin, prelude }: ProgramOptions)
       child.emit('output');
     });
   }
-  const ended = once(child, 'close').then(([code]) => ({ ...output, exitCode: code ?? -1 }));
+  // One that a signal ends, also its own, has the exit code that shells give it.
+  const ended = once(child, 'close').then(([code, signal]) => {
+    return { ...output, exitCode: code ?? 128 + constants.signals[signal as NodeJS.Signals] };
+  });
   return {
     child,
     ended,
