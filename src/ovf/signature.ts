@@ -7,7 +7,7 @@ import { stripDotSlash, tellApart } from './names.ts';
 import { type PackageFile, readWhole } from './package-file.ts';
 import type { PackageSource } from './package-source.ts';
 
-/** A signature that fits the manifest. Whether its issuer can be trusted is not known. */
+/** A signature that fits the manifest. Its issuer is not verified. */
 export interface Signature {
   /** The common name, or else what the certificate has. */
   readonly signer: string;

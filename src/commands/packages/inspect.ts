@@ -155,7 +155,7 @@ function describeHardware({ cpus, memory, disks, networks }: Hardware): string {
 export function describeSignature({ signer, issuer, selfSigned, ...signature }: Signature): string {
   const day = signature.validUntil.slice(0, 10);
   const by = selfSigned ? 'self-signed' : `issued by ${issuer}`;
-  return `${signer} (${signature.algorithm}), valid until ${day}, ${by}; trust in the issuer is not judged`;
+  return `${signer} (${signature.algorithm}), valid until ${day}, ${by}; the issuer is not verified`;
 }
 
 function joined(parts: readonly (string | null)[]): string {

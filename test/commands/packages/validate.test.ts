@@ -40,7 +40,7 @@ const CSV = /^severity,code,place,message\r\nerror,digest-mismatch,vm-/;
 const BOTH =
   /^file +severity +code .*\nwarned\.ova +warning +no-manifest .*\nbad\.ova +error .*\n$/;
 const SIGNED =
-  'imgctl: signed.ova: valid, no findings; signed by imgctl test (ECDSA, SHA256), valid until 2049-12-31, self-signed; trust in the issuer is not judged\n';
+  'imgctl: signed.ova: valid, no findings; signed by imgctl test (ECDSA, SHA256), valid until 2049-12-31, self-signed; the issuer is not verified\n';
 const EXTRA =
   'imgctl: extra.ova: valid, 3 warnings; unpacked: vm-disk1.vmdk; only read: a.txt and 1 more\n';
 const FOLDER = 'imgctl: . is not a file\nhint: name its files, such as *.ova\n';
