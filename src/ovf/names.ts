@@ -44,7 +44,7 @@ export function isSafeName(name: string): boolean {
 export type FindSimilar = (name: string) => string | null;
 
 export function similarTo(names: Iterable<string>): FindSimilar {
-  const look = (name: string) => normalized(name).toLowerCase();
+  const look = (name: string) => withPlainBlanks(normalized(name)).toLowerCase();
   const byLook = new Map([...names].map((name) => [look(name), name]));
   return (name) => {
     const other = byLook.get(look(name)) ?? name;
@@ -54,8 +54,14 @@ export function similarTo(names: Iterable<string>): FindSimilar {
 
 /** Returns the name, with a note if it looks the same as the other one. */
 export function tellApart(name: string, other: string): string {
-  const looksTheSame = name !== other && normalized(name) === normalized(other);
-  return looksTheSame ? `${name}, in another Unicode form` : name;
+  if (name === other) return name;
+  if (normalized(name) === normalized(other)) return `${name}, in another Unicode form`;
+  return withPlainBlanks(name) === withPlainBlanks(other) ? `${name}, with other blanks` : name;
+}
+
+/** Nobody sees a blank at the end, or a no-break space. */
+function withPlainBlanks(name: string): string {
+  return name.replace(/\s+/g, ' ').trim();
 }
 
 /** Characters. Longer names are compared as they are: normalization takes quadratic time. */

@@ -185,6 +185,7 @@ it.each([
   ['disk-\u00e9', 'disk-e\u0301', '', FORM],
   ['disk-e\u0301', 'disk-\u00e9', 'vm/', FORM],
   ['disk-%C3%A9', 'disk-e\u0301', '', FORM],
+  ['a disk ', 'a\u00a0disk', '', ', with other blanks'],
   ['sub/disk', 'sub/DISK', '', ''],
   ['sub/disk', 'sub/DISK', 'vm/', ''],
 ])(
