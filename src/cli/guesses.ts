@@ -51,7 +51,7 @@ interface RenamedOption {
 
 const use = (...words: readonly string[]) => hint`use: ${imgctl(...words)}`;
 
-const SET_VARIABLE = hint`set a variable such as IMGCTL_PASSWORD, IMGCTL_TOKEN or HTTPS_PROXY; see: ${imgctl('help', 'environment')}`;
+export const SET_VARIABLE = hint`set a variable such as IMGCTL_PASSWORD, IMGCTL_TOKEN or HTTPS_PROXY; see: ${imgctl('help', 'environment')}`;
 
 /** Commands, with the words that may follow. */
 export const COMMAND_GUESSES: readonly Guess[] = [

@@ -121,6 +121,7 @@ it.each([
   ['my images', 'use: imgctl my-images\n'],
   ['api get /v2/image', 'use: imgctl api /v2/image\n'],
   ['completion -s bash', 'use: imgctl completion SHELL\n'],
+  ['config set password hunter2', 'set a variable such as IMGCTL_PASSWORD, '],
   [
     'env',
     'set a variable such as IMGCTL_PASSWORD, IMGCTL_TOKEN or HTTPS_PROXY; see: imgctl help environment\n',

@@ -3,6 +3,7 @@
 import { parseChoice } from '../../choices.ts';
 import { type CommandDeclaration, terms } from '../../cli/command-types.ts';
 import { argument, command, GET_OPTION, option } from '../../cli/declare.ts';
+import { SET_VARIABLE } from '../../cli/guesses.ts';
 import { oneValue, type Result } from '../../cli/result.ts';
 import { suggestRows, suggestValue } from '../../cli/suggestions.ts';
 import {
@@ -233,5 +234,9 @@ function requireKey(text: string): SettingKey {
   const command = imgctl('config', 'list', '--all');
   // A value after it may be a secret.
   const key = text.replace(/=.*/s, '=…');
+  // The nearest setting would be password-file, which takes no password.
+  if (['password', 'token', 'proxy'].includes(key)) {
+    throw new ImgctlError('usage', `unknown setting '${key}'`, { facts: SET_VARIABLE });
+  }
   return parseChoice(key, { noun: 'setting', valid: SETTING_KEYS, command });
 }
