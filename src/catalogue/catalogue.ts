@@ -26,8 +26,9 @@ import { type ListEnd, listCatalogue, listSurePage, type ReadOptions } from './s
 export interface Catalogue {
   readonly baseUrl: string;
   /**
-   * Yields every image that matches, once, up to the limit, as the query sorts or by id. If images
-   * are streamed without a limit, and the service sorts ids as texts, so may these be.
+   * Yields every image that matches, once, up to the limit, as the query sorts, or the highest id
+   * first. An exception: streamed by id without a limit, they come as the service sorts ids, perhaps
+   * as texts.
    * @throws ImgctlError incomplete-list: images may be missing
    */
   images(

@@ -40,7 +40,10 @@ export function isEcho(sent: string, echo: unknown): boolean {
   return [echo, decoded].some((text) => plain(text) === plain(sent));
 }
 
-/** True if a simpler request may succeed: not if the login, the proxy or a timeout is the cause. */
+/**
+ * True if a simpler request may succeed: not if the proxy or a timeout is the cause. 401 and 429
+ * are errors of another class.
+ */
 export function isRefusedRequest(error: unknown): error is ImgctlError {
   if (error instanceof OtherFilterError) return true;
   const { status = 0 } = error instanceof RefusedRequestError ? error : {};
