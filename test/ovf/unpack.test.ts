@@ -56,6 +56,11 @@ const LARGE_GRAIN = Buffer.alloc(2_048);
 LARGE_GRAIN.writeUInt32LE(2_000, 8);
 const IN_FRONT = directoryFirst();
 const LARGE = Buffer.concat([IN_FRONT.subarray(0, GRAIN), LARGE_GRAIN.subarray(0, 512)]);
+/** A whole grain of two sectors. */
+const TWO_SECTORS = Buffer.alloc(1_024);
+const packedGrain = deflateSync(Buffer.concat([bytesOf(600, 'grain')], 2 ** 16));
+TWO_SECTORS.writeUInt32LE(packedGrain.length, 8);
+TWO_SECTORS.set(packedGrain, 12);
 /** In header and footer; the grain tables say it too. */
 const withoutOverhead = changed((b) => {
   for (const at of [64, b.length - 1024 + 64]) b.writeBigUInt64LE(0n, at);
@@ -270,6 +275,12 @@ describe('a file without a digest', () => {
       'of a disk in gzip that ends inside a grain',
       /^unpack-failed: ends inside the grain at sector \d+/,
       gzipSync(Buffer.concat([disk.subarray(0, GRAIN), LARGE_GRAIN.subarray(0, 1_200)])),
+      { gzip: true },
+    ],
+    [
+      'of a disk in gzip, its directory in front, with a grain of two sectors',
+      undefined,
+      gzipSync(Buffer.concat([IN_FRONT.subarray(0, GRAIN), TWO_SECTORS])),
       { gzip: true },
     ],
     // Without a footer, only these tell that the end is missing.

@@ -91,7 +91,10 @@ export function describeState(state: unknown, _now: number, row: Row): unknown {
 }
 
 /** True if an error names one of the files. */
-export function hasErrorOf({ errors }: SyncRequest, files: readonly string[]): boolean {
+export function hasErrorOf(
+  { errors }: Pick<SyncRequest, 'errors'>,
+  files: readonly string[],
+): boolean {
   return byFile(errors, files).own.length > 0;
 }
 
