@@ -86,7 +86,7 @@ describe('inspect', () => {
     const xml = envelope(`<DiskSection><Disk ovf:diskId="a" ovf:capacity="1024"/>
         <Disk ovf:diskId="b" ovf:format="a#b/"/></DiskSection>
       <NetworkSection>${network('lan', 'office')}${network('wan', 'wan')}</NetworkSection>
-      <DeploymentOptionSection><Configuration ovf:id="small"/>
+      <DeploymentOptionSection><Configuration/><Configuration ovf:id="small"/>
         <Configuration ovf:id="large" ovf:default="true"/></DeploymentOptionSection>
       <VirtualSystemCollection ovf:id="all"><VirtualSystemCollection ovf:id="some">
         <VirtualSystem ovf:id="one"><ProductSection><Product>Suite</Product><Vendor>V</Vendor>
