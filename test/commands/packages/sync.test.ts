@@ -129,6 +129,7 @@ describe('sync', () => {
     await expectSteps(
       imgctl,
       ['sync --dry-run --wait', `method  PATCH\nurl     ${url}\nimages  a.ova, 2\n`, note],
+      ['sync --dry-run --get id', '', /--dry-run/, 2],
       ['sync --dry-run --json', { method: 'PATCH', url, images: ['a.ova', '2'] }, /nothing/],
     );
     expect(requests()).toEqual([IMAGES, IMAGES]);
@@ -238,6 +239,14 @@ describe('sync-status --wait', () => {
       stdout: expect.stringMatching(/^state +succeeded$/m),
       exitCode: 0,
     });
+  });
+
+  it('keeps waiting after a response that did not come within --timeout', async () => {
+    const { stderr, exitCode } = await follow('--wait --retries 0 --timeout 100ms', STALL, DONE);
+    expect(stderr).toMatch(
+      /^sync 41: .* no complete response within 0\.1 s.*; retrying\nsync 41: PRO/,
+    );
+    expect(exitCode).toBe(0);
   });
 
   it.each([
