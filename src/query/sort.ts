@@ -30,12 +30,19 @@ export type FieldSort = SortKey & { readonly field: Field };
 /** The order of lists that nobody sorts. Only the id tells all images apart. */
 export const BY_ID: FieldSort = { field: 'id', direction: 'desc' };
 
+/** As other tools write it: -name, name:desc, name=desc. */
+const OTHER_FORMS = /^-([\w:]*)|^([\w:]+)[:=. ](asc|desc)$/;
+
 /** @throws ImgctlError usage */
 export function parseSort(text: string): SortKey {
-  // As other tools write it: -name, name:desc, name=desc.
-  if (/^-|^\w+[:=. ](?:asc|desc)$/i.test(text)) {
-    const message = `unknown field ${quoted(text)} in sort`;
-    throw new ImgctlError('usage', message, { facts: 'use FIELD,DIRECTION, such as name,desc' });
+  const form = OTHER_FORMS.exec(text.toLowerCase());
+  if (form) {
+    const [, descending, name = descending, order = 'desc'] = form;
+    const meant = SORT_FIELDS.find((each) => each === name);
+    const facts = meant
+      ? `did you mean ${meant},${order}?`
+      : 'use FIELD,DIRECTION, such as name,desc';
+    throw new ImgctlError('usage', `unknown field ${quoted(text)} in sort`, { facts });
   }
   const [fieldName = '', directionName = 'asc'] = text.split(/,(.*)/s).map((part) => part.trim());
   const where = 'sort';

@@ -30,7 +30,7 @@ import { attempt, ImgctlError, tryOr } from '../../errors.ts';
 import { hint, imgctl } from '../../facts.ts';
 import { column, namesOf } from '../../output/columns.ts';
 import type { OutputOptions } from '../../output/output.ts';
-import { requireProfile } from './profile.ts';
+import { requireProfile, unknownProfile } from './profile.ts';
 
 const LIST_COLUMNS = [
   column('key', 'string', 'name of the setting', { isId: true }),
@@ -152,8 +152,12 @@ async function list(context: Context, options: ListOptions): Promise<Result> {
   // The format may be what is wrong.
   const output = context.output(LIST_COLUMNS, { ...options, shown, cells }, context.safeFormat);
   const afterwards = () => {
+    const { console } = context;
     const defaults = hint`list the defaults with: ${imgctl('config', 'list', '--all')}`;
-    if (rows.length === 0) context.console.note('nothing is set', defaults);
+    if (settings.isUnknown) {
+      const { message, facts } = unknownProfile(settings.config, settings.profile);
+      console.warn(message, facts);
+    } else if (rows.length === 0) console.note('nothing is set', defaults);
     if (problems[0]) throw problems[0];
   };
   return { output, rows, afterwards };

@@ -168,8 +168,14 @@ function refuseInUse(
 }
 
 /** @throws ImgctlError not-found */
-export function requireProfile({ profiles }: Pick<ConfigFile, 'profiles'>, name: string): void {
-  if (profiles.has(name)) return;
+export function requireProfile(config: Pick<ConfigFile, 'profiles'>, name: string): void {
+  if (!config.profiles.has(name)) throw unknownProfile(config, name);
+}
+
+export function unknownProfile(
+  { profiles }: Pick<ConfigFile, 'profiles'>,
+  name: string,
+): ImgctlError {
   const facts = suggest(name, [...profiles.keys()], imgctl('profile', 'list'));
-  throw new ImgctlError('not-found', `unknown profile ${quoted(name)}`, { facts });
+  return new ImgctlError('not-found', `unknown profile ${quoted(name)}`, { facts });
 }

@@ -1,6 +1,5 @@
 // imgctl logout: deletes cached tokens and the stored password.
 
-import { suggest } from '../../choices.ts';
 import { command, option } from '../../cli/declare.ts';
 import { STORED_PASSWORD } from '../../config/definitions.ts';
 import { findPaths } from '../../config/paths.ts';
@@ -14,7 +13,8 @@ import { findSecret } from '../../secrets/secrets.ts';
 import { openSharedStore } from '../../session/session.ts';
 import { forgetTokens } from '../../session/token-files.ts';
 import { SharedStoreError } from '../../session/token-store.ts';
-import { counted, quoted } from '../../words.ts';
+import { counted } from '../../words.ts';
+import { unknownProfile } from '../configuration/profile.ts';
 import {
   deleteStoredPasswords,
   profilesSharing,
@@ -73,8 +73,8 @@ function whatIsLeft({ profile, storedAt }: Settings): Facts {
 function sayNotLoggedIn({ console, settings }: Context): void {
   const { config, profile, isUnknown, replacedUrl } = settings;
   if (isUnknown) {
-    const facts = suggest(profile, [...config.profiles.keys()], imgctl('profile', 'list'));
-    console.warn(`unknown profile ${quoted(profile)}`, facts);
+    const { message, facts } = unknownProfile(config, profile);
+    console.warn(message, facts);
   } else if (replacedUrl !== undefined) {
     const message = `profile ${profile} was not logged out: it belongs to ${replacedUrl}`;
     console.warn(message, setting('unset', 'base-url'));

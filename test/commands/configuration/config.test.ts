@@ -165,15 +165,16 @@ describe('config', () => {
   it('list shows what is set, and the rest with --all', async () => {
     const { imgctl } = localUser({ profiles: { default: { timeout: '5s' } } });
     const none =
-      'imgctl: nothing is set\nhint: list the defaults with: imgctl config list --all --profile other\n';
+      'imgctl: nothing is set\nhint: list the defaults with: imgctl config list --all\n';
+    const unknown = "imgctl: warning: unknown profile 'other'\nhint: see: imgctl profile list\n";
     const user = 'IMGCTL_USERNAME=bob';
     await expectSteps(
       imgctl,
       [`${user} config list`, /^key +value +origin\nusername +bob +\S+\ntimeout +5s +.*\n$/i],
       [`${user} config list --all -q`, /^base-url\nusername\n(.+\n){10}/],
-      ['config list --profile other'],
+      ['config list --profile other', '', unknown],
     );
-    await expectSteps(noted(imgctl), ['config list --profile other', '', none]);
+    await expectSteps(noted(localUser().imgctl), ['config list', '', none]);
   });
 
   it('list has a column for groups with --all, and one for errors only if there are some', async () => {
