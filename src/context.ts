@@ -22,7 +22,6 @@ import type { Column } from './output/columns.ts';
 import { FORMATS, type Format } from './output/formats.ts';
 import { Output, type OutputOptions } from './output/output.ts';
 import { type ColorChoice, decideTerminal, type Terminal } from './output/terminal.ts';
-import type { CachedToken } from './session/cached-token.ts';
 import { FileStore } from './session/file-store.ts';
 import { openSession, type Session, type SessionOptions } from './session/session.ts';
 import { describeDuration } from './words.ts';
@@ -197,8 +196,8 @@ export class Context implements ConsoleStyle {
     };
   }
 
-  cachedToken(account: Account): CachedToken | undefined {
-    return new FileStore(findPaths(this.io).config, account, this.io, this.console.warn).read();
+  tokenFiles(account: Account): FileStore {
+    return new FileStore(findPaths(this.io).config, account, this.io, this.console.warn);
   }
 
   /** Until then, a line on stderr says why the run waits. */

@@ -56,7 +56,11 @@ export const SET_VARIABLE = hint`set a variable such as IMGCTL_PASSWORD, IMGCTL_
 /** Commands, with the words that may follow. */
 export const COMMAND_GUESSES: readonly Guess[] = [
   { typed: ['search', 'find'], advice: use('images', 'list', 'WORD') },
-  { typed: ['inspect', 'diff'], advice: use('images', 'get', 'ID') },
+  { typed: ['inspect'], advice: use('images', 'get', 'ID') },
+  {
+    typed: ['diff', 'compare'],
+    advice: hint`${use('images', 'get', 'ID', 'ID')}, or ${imgctl('images', 'changes')}`,
+  },
   { typed: ['mine', 'my images'], advice: use('my-images') },
   { typed: ['save', 'export'], advice: use('images', 'snapshot', 'FILE') },
   {

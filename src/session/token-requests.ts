@@ -241,7 +241,7 @@ async function newRefusal(store: TokenStore, earlier: Refusal | undefined) {
   return last?.id === earlier?.id ? undefined : last;
 }
 
-function limitReached({ resetsAt }: RememberedLimit, now: number): LimitReachedError {
+export function limitReached({ resetsAt }: RememberedLimit, now: number): LimitReachedError {
   const facts = { kind: 'token-limit', resetsAt, wait: resetsAt - now } as const;
   const error = new ImgctlError('rate-limited', 'token request limit reached', { facts });
   return new LimitReachedError(error, resetsAt - now);

@@ -112,7 +112,7 @@ it.each([
   ['login hunter2', 'use: imgctl login --username USER, or with --base-url URL\n'],
   ['images list -o jsonl', 'did you mean ndjson? valid: '],
   ['images list -o wide', 'valid: table, json, '],
-  ['images diff 1003 1004', 'use: imgctl images get ID\n'],
+  ['images diff 1003 1004', 'use: imgctl images get ID ID, or imgctl images changes\n'],
   ['get image web.ova', 'use: imgctl images get [id|name|path|label|url...]\n'],
   ['search ubuntu 24.04', 'use: imgctl images list WORD\n'],
   ['images latest --os ubuntu', 'type the words without an option: they match names\n'],

@@ -91,7 +91,12 @@ describe('the recipes for choosing images', () => {
     service.images = [UBUNTU, NEWER, DEBIAN];
     expect(await shell(update)).toMatchObject({ exitCode: 0 });
     expect(called()).toBe('gh pr create --fill\n');
-    expect(git(remote, 'show update-images:images.lock.json')).toContain(NEWER.path);
+    const pushed = git(remote, 'show update-images:images.lock.json');
+    expect(pushed).toContain(NEWER.path);
     expect(await shell(check)).toMatchObject({ exitCode: 0 });
+    // The branch exists, so nothing may be committed to the one that is checked out.
+    service.images = [NEWER, DEBIAN, named(6, 'ubuntu-26.04-server.ova')];
+    expect(await shell(update)).toMatchObject({ exitCode: 128 });
+    expect(git(project, 'show HEAD:images.lock.json')).toBe(pushed);
   });
 });

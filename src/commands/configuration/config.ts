@@ -204,7 +204,7 @@ function refuseOtherService(
 function reportMove(context: Context, baseUrl: string): void {
   const { config, profile } = context.settings;
   const old = tryOr(() => new Settings(config, profile).account, undefined);
-  if (!old || old.baseUrl === baseUrl || !context.cachedToken(old)) return;
+  if (!old || old.baseUrl === baseUrl || !context.tokenFiles(old).read()) return;
   const message = `lock files, snapshots, cursors and history still belong to ${old.baseUrl}`;
   const advice = `if it is the same service, put ${baseUrl} into base_url of lock files and snapshots`;
   context.console.report(message, advice);

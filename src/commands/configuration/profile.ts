@@ -104,7 +104,7 @@ async function list(context: Context): Promise<Result> {
       // Invalid ones may hold a password.
       base_url: shownAddress(stored['base-url']) || null,
       username: stored.username?.replace(/:.*/s, ':…') ?? null,
-      token_state: tokenState(account && context.cachedToken(account), context.io.now()),
+      token_state: tokenState(account && context.tokenFiles(account).read(), context.io.now()),
       password: stored['password-file']
         ? 'file'
         : stored['password-command']

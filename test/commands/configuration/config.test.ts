@@ -164,8 +164,7 @@ describe('config', () => {
 
   it('list shows what is set, and the rest with --all', async () => {
     const { imgctl } = localUser({ profiles: { default: { timeout: '5s' } } });
-    const none =
-      'imgctl: nothing is set\nhint: list the defaults with: imgctl config list --all\n';
+    const none = 'imgctl: nothing is set\nhint: list the defaults with: imgctl config list --all\n';
     const unknown = "imgctl: warning: unknown profile 'other'\nhint: see: imgctl profile list\n";
     const user = 'IMGCTL_USERNAME=bob';
     await expectSteps(

@@ -129,6 +129,16 @@ const diagnoseLogin = (env: Environment) => runCli(['doctor', '--login', '-q'], 
 const NO_LOGIN = /^failed: not logged in -> run: imgctl login --profile work$/;
 
 describe('doctor checks the login', () => {
+  it('warns if the service allows no token request now', async () => {
+    const { imgctl, env, directory } = await emulatorUser({ tokenLimit: 1 });
+    const own = { ...env, ...PASSWORD, IMGCTL_CONFIG_DIR: directory };
+    await imgctl('login', { env: own });
+    await imgctl('logout', { env: own });
+    const { of, exitCode } = await diagnose(own);
+    const reached = /^warning: no token yet; token request limit reached -> try again at /;
+    expect([of('token'), exitCode]).toEqual([[expect.stringMatching(reached)], 0]);
+  });
+
   it.each([
     [
       PASSWORD,

@@ -4,7 +4,7 @@ import type { Send } from '../../../api/auth.ts';
 import type { Context } from '../../../context.ts';
 import type { ErrorCode, ImgctlError } from '../../../errors.ts';
 import type { Facts } from '../../../facts.ts';
-import type { CachedToken } from '../../../session/cached-token.ts';
+import type { CachedToken, RememberedLimit } from '../../../session/cached-token.ts';
 
 export interface Diagnosis {
   readonly context: Context;
@@ -15,6 +15,7 @@ export interface Diagnosis {
   };
   /** Set by the check of the connection, for those after it. */
   cached?: CachedToken | undefined;
+  limit?: RememberedLimit | undefined;
   response?: ServiceResponse;
   /** Why the login failed that was asked for. */
   loginError?: ImgctlError | undefined;

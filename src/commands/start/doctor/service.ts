@@ -9,6 +9,7 @@ import { hint, imgctl, setting } from '../../../facts.ts';
 import { unattendedPassword } from '../../../secrets/passwords.ts';
 import { isNewToken, noValidToken, tokenState } from '../../../session/cached-token.ts';
 import { givenToken, tokenOfEnvironment } from '../../../session/session.ts';
+import { limitReached } from '../../../session/token-requests.ts';
 import { describeDuration, utcTime } from '../../../words.ts';
 import {
   type CheckResult,
@@ -32,8 +33,10 @@ export async function connect(diagnosis: Diagnosis): Promise<CheckResult> {
   const { context, options } = diagnosis;
   const account = tryOr(() => context.settings.account, undefined);
   if (options.login) diagnosis.loginError = await logIn(context);
-  const cached = account && context.cachedToken(account);
+  const files = account && context.tokenFiles(account);
+  const cached = files?.read();
   diagnosis.cached = cached;
+  diagnosis.limit = files?.readLimit();
   const own = tokenState(cached, context.io.now()) === 'valid' ? cached : undefined;
   const given = givenToken(context.io) ?? own?.token;
   const token = given && isToken(given) ? given : undefined;
@@ -116,7 +119,8 @@ async function logIn(context: Context): Promise<ImgctlError | undefined> {
   }
 }
 
-export function tokenResult({ context, cached, response, loginError }: Diagnosis): CheckResult {
+export function tokenResult(diagnosis: Diagnosis): CheckResult {
+  const { context, cached, limit, response, loginError } = diagnosis;
   if (!response) return UNCONNECTED;
   if (loginError) return loginError;
   const { io, settings } = context;
@@ -127,7 +131,12 @@ export function tokenResult({ context, cached, response, loginError }: Diagnosis
   const state = tokenState(cached, io.now());
   if (!fixed && state !== 'valid') {
     if (!next) return noValidToken(state);
-    const finding = `${state === 'none' ? 'no token yet' : state}; ${next}`;
+    const stateText = state === 'none' ? 'no token yet' : state;
+    if (limit?.remaining === 0) {
+      const { message, facts } = limitReached(limit, io.now());
+      return { state: 'warning', finding: `${stateText}; ${message}`, hint: facts };
+    }
+    const finding = `${stateText}; ${next}`;
     return notChecked(finding, hint`check it with: ${imgctl('doctor', '--login')}`);
   }
   const facts = tokenOfEnvironment(io)?.factsIfRejected ?? REFUSED;
