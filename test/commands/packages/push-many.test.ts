@@ -150,7 +150,7 @@ describe('push of several packages', () => {
       files.slice(0, 2),
     );
     expect(stderr).toMatch(
-      /\nsync 1: PROCESSED\nimgctl: your list has no images named a.ova, b.ova\nhint: .*: imgctl sync-status 1\n$/,
+      /\nsync 1: PROCESSED\nimgctl: your list has no images named a.ova, b.ova\nhint: .*: imgctl sync-status 1; if nothing, .* reads folder \/\S+\n$/,
     );
     expect(exitCode).toBe(1);
   });

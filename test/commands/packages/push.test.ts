@@ -192,7 +192,7 @@ describe('push', () => {
       'hint: check that the service reads this storage',
       'imgctl: error: 2 uploaded, 1 failed: bad.ova',
       'imgctl: your list has no image named new.ova',
-      'hint: see what the sync reported: imgctl sync-status 41',
+      `hint: see what the sync reported: imgctl sync-status 41; if nothing, check that the service reads folder ${folder}`,
     ]);
     expect(exitCode).toBe(1);
   });

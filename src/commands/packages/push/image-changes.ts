@@ -92,7 +92,8 @@ export function doubtsOf(changes: ImageChanges, request: SyncRequest, address: s
   const doubt = (kind: Doubt['kind'], names: readonly string[], what: string, hint: Facts) =>
     names.length > 0 ? [{ kind, message: `${what} ${names.join(', ')}`, hint }] : [];
   const lack = `your list has no ${lost.length === 1 ? 'image' : 'images'} named`;
-  const see = hint`see what the sync reported: ${imgctl('sync-status', `${request.id}`)}`;
+  const report = imgctl('sync-status', `${request.id}`);
+  const see = hint`see what the sync reported: ${report}; if nothing, check that the service reads ${address}`;
   const late = 'added, but not in your list yet:';
   const later = hint`list them later with: ${imgctl('my-images')}`;
   const unchanged = `unchanged after the upload to ${address}:`;
