@@ -13,13 +13,18 @@ interface Counted extends Condition {
   readonly dottedForms: readonly Word[];
 }
 
+interface Count {
+  readonly text: string;
+  readonly count: number;
+}
+
 export class Tally {
-  /** False if a filter of the service left some images out of those seen last. */
-  hasSeenAll = true;
   /** Words with a dot in their digits with which one of the images would match: 22.04 for 2204. */
   dotted: readonly string[] = [];
   readonly #query: Query;
   readonly #conditions: readonly Counted[];
+  /** The filter of the service that left some images out of those seen last. */
+  #filter: string | undefined;
   /** True until an image matches. */
   #isEmpty = true;
   /** The images with times in unknown zones, and these zones. */
@@ -40,7 +45,7 @@ export class Tally {
    * @param filter of the service
    */
   see(images: readonly ImageRecord[], filter?: string): void {
-    this.hasSeenAll = filter === undefined;
+    this.#filter = filter;
     if (!this.#isEmpty && !this.#query.zones.matter) return;
     for (const image of images) {
       if (this.#query.matches(image)) {
@@ -70,9 +75,19 @@ export class Tally {
     if (this.dotted.length === 0) this.dotted = dottedWords(missed, nameOf(image));
   }
 
-  /** Returns how many images each condition matches alone. */
-  counts(): { text: string; count: number }[] {
-    return this.#conditions.map(({ text, images }) => ({ text, count: images.size }));
+  /**
+   * Returns how many images each condition matches alone; if only those of a filter were seen, first
+   * how many match its condition, then how many of these the others match.
+   */
+  counts(): { sent?: Count; each: Count[] } {
+    const count = ({ text, images }: Counted, among = images): Count => {
+      return { text, count: [...images].filter((image) => among.has(image)).length };
+    };
+    if (this.#filter === undefined) return { each: this.#conditions.map((each) => count(each)) };
+    const sent = this.#conditions.find((each) => each.sent?.text === this.#filter);
+    if (sent === undefined) return { each: [] };
+    const others = this.#conditions.filter((each) => each !== sent);
+    return { sent: count(sent), each: others.map((each) => count(each, sent.images)) };
   }
 
   zoneWarning(): string | undefined {

@@ -92,18 +92,25 @@ describe('a query', () => {
       [{ id: 1, name: 'b' }],
     ])
       tally.see(images);
-    expect(tally.counts().map(({ count }) => count)).toEqual([2, 1]);
+    expect(tally.counts().each.map(({ count }) => count)).toEqual([2, 1]);
     const zoned = new Tally(query({ sorts: ['updated_on'] }));
     zoned.see(['IST', 'BST'].map((zone) => ({ updated_on: `2024-06-15 Sat 10:00:00 ${zone}` })));
     expect(zoned.zoneWarning()).toMatch(/^2 images have times in an unknown zone \(BST, IST\)/);
   });
 
-  it('has seen all images once it sees some without a filter of the service', () => {
-    const tally = new Tally(query({ words: ['a'] }));
-    tally.see([], 'name,like,%a%');
-    expect(tally.hasSeenAll).toBe(false);
-    tally.see([]);
-    expect(tally.hasSeenAll).toBe(true);
+  it('counts each condition alone, or among the images of the one that was sent', () => {
+    const tally = new Tally(query({ words: ['rocky', '9'], filters: ['name~min'] }));
+    const images = ['rocky-8-min', 'rocky-8', 'xrocky'].map((name, id) => ({ id, name }));
+    tally.see(images, 'name,like,%rocky%');
+    const sent = { text: 'rocky', count: 3 };
+    const each = [
+      { text: '9', count: 0 },
+      { text: 'name~min', count: 1 },
+    ];
+    expect(tally.counts()).toEqual({ sent, each });
+    tally.see([...images, { id: 3, name: 'alma-9-min' }]);
+    const [nine, min] = each.map((row) => ({ ...row, count: row.count + 1 }));
+    expect(tally.counts()).toEqual({ each: [sent, nine, min] });
   });
 
   it('counts images whose time is unreadable among those that it sorts', () => {

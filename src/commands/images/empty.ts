@@ -34,14 +34,22 @@ export function reportNoMatch(
   say(error.message, error.facts);
 }
 
-/** Counts what each word and filter matches alone, if all images were read. */
+/** Counts what each word and filter matches. */
 export function noMatchError(empty: EmptyQuery, slip = slipIn(empty.query)): ImgctlError {
   const { query, tally } = empty;
-  const counts = tally.hasSeenAll ? tally.counts() : [];
-  const each = counts.map(({ text, count }) => `${shorten(text)}: ${count}`).join(', ');
-  // A single count is always 0.
-  const message = counts.length > 1 ? `no images match; ${each}` : 'no images match';
+  const message = ['no images match', ...countsOf(tally)].join('; ');
   return new ImgctlError('empty', message, { facts: slip ?? guessAbout(query, tally) });
+}
+
+/** Returns `rocky: 2, of these 4: 0`, or nothing for a single word or filter: it matches none. */
+function countsOf(tally: Tally): string[] {
+  const { sent, each } = tally.counts();
+  const [first, ...others] = [...(sent ? [sent] : []), ...each].map(({ text, count }) => {
+    return `${shorten(text)}: ${count}`;
+  });
+  if (first === undefined || others.length === 0) return [];
+  if (sent?.count === 0) return [first];
+  return [`${first}, ${sent ? 'of these ' : ''}${others.join(', ')}`];
 }
 
 /** A word or filter that is probably a mistake. */

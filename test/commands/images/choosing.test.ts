@@ -119,27 +119,27 @@ describe('an empty list on a terminal', () => {
       'did you mean -f folder=null, for images that have none?',
     ],
     ['images list 1467', 'no images match', 'words match names; to select by id: -f id=1467'],
-  ])(
-    '%s says what each word and filter matches, if all images were read',
-    async (line, message, hint = '') => {
-      const { onTerminal } = await userOf();
-      const { stderr, exitCode } = await onTerminal(line);
-      const told = `imgctl: ${message}\n${hint && `hint: ${hint}\n`}`;
-      expect([
-        stderr.replace('warning: ', '').replace(/imgctl: first run.*\n/, ''),
-        exitCode,
-      ]).toEqual([told, 0]);
-    },
-  );
+  ])('%s says what each word and filter matches', async (line, message, hint = '') => {
+    const { onTerminal } = await userOf();
+    const { stderr, exitCode } = await onTerminal(line);
+    const told = `imgctl: ${message}\n${hint && `hint: ${hint}\n`}`;
+    expect([
+      stderr.replace('warning: ', '').replace(/imgctl: first run.*\n/, ''),
+      exitCode,
+    ]).toEqual([told, 0]);
+  });
 
-  it('images latest sends no request for it', async () => {
+  it.each([
+    ['-f id=99 -f id>=4', 'id=99: 0'],
+    ['-f id>=4 -f id=2', 'id=2: 1, of these id>=4: 0'],
+  ])('images latest %s sends no request for it', async (filters, counts) => {
     const { imgctl, requests } = await scriptedUser(({ url }) => {
-      const images = url.searchParams.has('filter') ? [] : IMAGES;
+      const filter = url.searchParams.get('filter');
+      const images = IMAGES.filter(({ id }) => filter === null || filter === `id,eq,${id}`);
       return { json: cataloguePage(url, images) };
     });
-    const line = 'images latest -f id=99 -f id>=4';
-    expect(await imgctl(line, { errorColumns: 200 })).toEqual(
-      failed(5, 'imgctl: no images match\n'),
+    expect(await imgctl(`images latest ${filters}`, { errorColumns: 200 })).toEqual(
+      failed(5, `imgctl: no images match; ${counts}\n`),
     );
     expect(requests().length).toBe(1);
   });
