@@ -24,7 +24,7 @@ export interface Fault {
   readonly count: number;
 }
 
-const SPEC = /^(\*|[A-Z]+) (\/[^\s=]*)=([^,]+)(?:,(first|every)=([1-9]\d{0,8}))?$/;
+const SPEC = /^(\*|[A-Z]+) (\*|\/[^\s=]*)=([^,]+)(?:,(first|every)=([1-9]\d{0,8}))?$/;
 
 /**
  * Parses `METHOD PATH=KIND[,first=N|,every=N]`, such as `GET /v2/image=503,first=2`. `*` is any

@@ -98,8 +98,8 @@ it.each([
   [['GET /v2=drop,first=2'], 'drop drop - -'],
   [['GET /v2=drop,every=2'], '- drop - drop'],
   [['GET /v2=drop,first=1', 'GET /v2=stall,first=2'], 'drop stall - -'],
-  [['GET /v2=drop,every=2', '* /*=html'], 'html drop html drop'],
-  [['POST /v2=drop', 'GET /v2/image=drop', 'GET /v=drop'], '- - - -'],
+  [['GET /v2=drop,every=2', '* *=html'], 'html drop html drop'],
+  [['POST /v2=drop', 'GET /v2/*=drop', 'GET /v=drop'], '- - - -'],
 ])('createFaultPicker with %j picks %s', (specs, expected) => {
   const pick = createFaultPicker(specs.map(parseFault));
   const picked = Array.from({ length: 4 }, () => pick('GET', '/v2')?.type ?? '-');

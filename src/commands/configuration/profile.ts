@@ -78,7 +78,7 @@ export const profile: CommandDeclaration = {
       ],
       examples: [
         'imgctl profile delete staging',
-        "imgctl profile list -q | grep '^test-' | xargs -n 1 imgctl profile delete",
+        "imgctl profile list -q | grep '^test-' | xargs -r -n 1 imgctl profile delete",
       ],
       seeAlso: ['logout'],
       arguments: [PROFILE],
