@@ -122,7 +122,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
       'imgctl images list --time age -s updated_on,desc --limit 10',
       'imgctl images list -o csv --time local',
     ),
-    'Formats: -o FORMAT, or --json for -o json. IMGCTL_OUTPUT or the setting output changes the default, except for token, config get and config path, which print only a value. The format is the same in a pipe. Only colour, width and progress differ, and the columns of images changes and sync-status --list.',
+    'Formats: -o FORMAT, or --json for -o json. IMGCTL_OUTPUT or the setting output changes the default, except for token, version, config get and config path, which print only a value. The format is the same in a pipe. Only colour, width and progress differ, and the columns of images changes and sync-status --list.',
     terms(...Object.entries(FORMATS).map(([name, { meaning }]): Term => [name, meaning])),
     `Columns: --columns a,b selects the fields and their order in every format; "all" selects all ${FIELDS.length} of the service. By default tables, ${LINE_FORMAT_LIST} show id, name, folder and updated_on; ${DATA_FORMAT_LIST} show all fields, including those imgctl does not know.`,
     'Times: --time STYLE selects the format of image timestamps.',
