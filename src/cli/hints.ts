@@ -29,7 +29,11 @@ const HINTS: {
     return `${origin}${isOption ? ' ' : '='}${shellQuote(text ?? '')}`;
   },
   // Logins and tokens
-  'login-needed': (_, settings) => otherProfile(settings()) ?? hint`run: ${imgctl('login')}`,
+  'login-needed': (_, settings) => {
+    const isJob = settings().find('username').layer === 'variable';
+    const login = hint`${isJob ? 'set IMGCTL_PASSWORD, or ' : ''}run: ${imgctl('login')}`;
+    return otherProfile(settings()) ?? login;
+  },
   'storage-needed': (_, settings) => {
     const set = imgctl('config', 'set', 'upload-url', 'URL');
     const add = hint`add --to URL (file://, dav+https:// or s3+https://), or run: ${set}`;

@@ -42,7 +42,7 @@ async function loggedIn() {
   return { ...user, at };
 }
 
-const EXPIRED = 'imgctl: the token has expired\nhint: run: imgctl login\n';
+const EXPIRED = 'imgctl: the token has expired\nhint: set IMGCTL_PASSWORD, or run: imgctl login\n';
 
 describe('profile', () => {
   it('list shows no password of a base URL or user name that was edited by hand', async () => {
