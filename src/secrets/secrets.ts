@@ -68,10 +68,12 @@ function variableSource(origin: string, value: string): SecretSource {
 /** Returns the first line of a file. @param name of the variable or setting that names it */
 function fileSource(io: Io, file: string, name: string): SecretSource {
   const origin = `the file ${file} (${name})`;
-  const readOnce = async () => {
+  const locate = () => path.resolve(io.cwd, expandHome(file, name, io.env));
+  const read = async () => {
+    if (mayBeRotated(locate)) await io.sleep(1_000, io.signal);
     const limit = AbortSignal.timeout(TIME_LIMIT);
     try {
-      const stream = openFile(path.resolve(io.cwd, expandHome(file, name, io.env)));
+      const stream = openFile(locate());
       return await readFirstLine(stream, AbortSignal.any([io.signal, limit]), origin);
     } catch (cause) {
       if (cause instanceof ImgctlError) throw cause;
@@ -84,14 +86,17 @@ function fileSource(io: Io, file: string, name: string): SecretSource {
       throw new ImgctlError('config', `cannot read ${origin}: ${reason}`, { facts, cause });
     }
   };
-  const read = () =>
-    readOnce().catch(async (error: unknown) => {
-      if (!(error instanceof ImgctlError) || !error.cause || !isMissing(error.cause)) throw error;
-      // What rotates a password may remove the file for a moment.
-      await io.sleep(1_000, io.signal);
-      return readOnce();
-    });
   return { origin, read };
+}
+
+/** True if the file is missing or empty: what rotates a password may leave it so for a moment. */
+function mayBeRotated(locate: () => string): boolean {
+  try {
+    const stat = fs.statSync(locate());
+    return stat.isFile() && stat.size === 0;
+  } catch (error) {
+    return isMissing(error);
+  }
 }
 
 function commandSource(settings: Settings, io: Io, setting: CommandKey): SecretSource {

@@ -48,8 +48,9 @@ describe('the unattended password', () => {
     expect(sourceWith({}, { 'base-url': 'ftp://images.example' })).toBeUndefined();
   });
 
-  it('of a file that is missing for a moment is read again once', async () => {
+  it.each([undefined, ''])('of a file that holds %j for a moment is waited for', async (before) => {
     const cwd = temporaryDirectory();
+    if (before !== undefined) writeFileSync(path.join(cwd, 'secret'), before);
     const io = fakeIo({ env: FILE, cwd, time: 0 });
     const { sleep } = io;
     io.sleep = (milliseconds, signal) => {
