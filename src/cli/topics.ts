@@ -145,7 +145,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
       IMGCTL_PROFILE: 'use the settings and token of this profile',
       ...Object.fromEntries(OWN_SECRETS),
       'AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION':
-        'for S3, if nothing above gives a key or token; only for amazonaws.com (.cn) and the host of AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL',
+        'and AWS_DEFAULT_REGION: for S3, if nothing above gives a key or token; only for amazonaws.com (.cn) and the host of AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL',
       IMGCTL_TOKEN: 'an access token; never cached, never renewed',
       IMGCTL_DEBUG: 'set it to 1 to trace requests, without secrets',
       IMGCTL_CONFIG_DIR: 'one folder for all but compiled code; it is trusted, whoever owns it',

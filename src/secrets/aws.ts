@@ -31,7 +31,10 @@ export function awsCredentials(settings: Settings, io: Io, url: URL) {
   const variables = isGiven ? undefined : variablesFor(url, io);
   if (variables === undefined) return undefined;
   const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret } = variables;
-  const { AWS_SESSION_TOKEN: token, AWS_REGION: region } = variables;
+  const { AWS_SESSION_TOKEN: token } = variables;
+  // As the AWS CLI reads them.
+  const regionVariable = variables.AWS_REGION ? 'AWS_REGION' : 'AWS_DEFAULT_REGION';
+  const region = variables[regionVariable];
   if (!id && !secret) return undefined;
   if (!id || !secret) {
     const names = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'] as const;
@@ -48,7 +51,7 @@ export function awsCredentials(settings: Settings, io: Io, url: URL) {
     secretAccessKey: read(secret, 'AWS_SECRET_ACCESS_KEY'),
     ...(token && { sessionToken: read(token, 'AWS_SESSION_TOKEN') }),
     region: own
-      ? SETTINGS['upload-region'].value.parse(own, 'AWS_REGION')
+      ? SETTINGS['upload-region'].value.parse(own, regionVariable)
       : settings.get('upload-region'),
   };
 }

@@ -54,8 +54,14 @@ it.each<[string, Record<string, string>, Record<string, string>, string]>([
     'AKIAOFAWS us-east-1 no token',
   ],
   [
+    'with AWS_DEFAULT_REGION beside an empty AWS_REGION',
+    { ...AWS, ...ENDPOINT, AWS_REGION: '', AWS_DEFAULT_REGION: 'eu-west-3' },
+    {},
+    'AKIAOFAWS eu-west-3 token',
+  ],
+  [
     'with the setting upload-region',
-    { ...AWS, ...ENDPOINT },
+    { ...AWS, ...ENDPOINT, AWS_DEFAULT_REGION: 'other' },
     { 'upload-region': 'here' },
     'AKIAOFAWS here token',
   ],
