@@ -168,7 +168,7 @@ it.each([
 
 it.each([
   ...['stash', 'images ubuntu', 'constructor', '-p images list'],
-  ...['--as images list', '-u x images list', 'images --bogus find', '--limit'],
+  ...['--as images list', '-u x images list', 'my --bogus images', '--limit'],
   ...['push x.ova --all', 'login --mine', 'images list --long'],
 ])('imgctl %s gets no guess, but the help', async (line) => {
   expect(await localUser().imgctl(line)).toEqual(failed(2, /\nhint: see: imgctl .*--help\n$/));

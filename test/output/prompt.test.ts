@@ -50,6 +50,12 @@ describe('a hidden prompt', () => {
     expect(await asked).toBe(input);
   });
 
+  it('is shown again after an empty line, three times in all', async () => {
+    const io = fakeIo({ stdin: fakeTerminal('\r\rsecret\r') });
+    expect(await ask(io, PASSWORD)).toBe('secret');
+    expect(io.stderr.text).toBe('Password: \n'.repeat(3));
+  });
+
   it('does not echo input that arrives with the prompt', async () => {
     const terminal = fakeTerminal();
     const modes: boolean[][] = [];

@@ -179,6 +179,7 @@ describe('__complete offers', () => {
     ['-q -o ', 'table json ndjson yaml csv tsv'],
     ['--profile staging profile ', 'list use delete'],
     ['images list -s name,', 'name,asc name,desc'],
+    ['my-images -f id,', 'id,eq, id,ne, id,lt, id,le, id,gt, id,ge, id,like, id,in, id,notlike,'],
     ['images list --limit ', ''],
     ['images list -c all,', ''],
     ['config set auth-scheme ', 'bearer basic'],

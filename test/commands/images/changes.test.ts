@@ -402,6 +402,22 @@ describe('images changes', () => {
     expect(await changes()).toEqual(failed(1, 'not a directory\nhint: check disk space'));
   });
 
+  unixOnly('/proc is of Linux').each([
+    [
+      { IMGCTL_CONFIG_DIR: '/proc/x' },
+      1,
+      /: no such file or directory\nhint: check disk space and permissions, or set IMGCTL_CONFIG_DIR to a writable directory\n$/,
+    ],
+    [
+      { IMGCTL_CONFIG_DIR: undefined, HOME: undefined },
+      2,
+      'imgctl: cannot remember this run: no home directory\nhint: set HOME, such as HOME=/home/alice, or IMGCTL_CONFIG_DIR\n',
+    ],
+  ])('says what helps if there is no place for the state: %j', async (env, exitCode, message) => {
+    const { changes } = await watcher([]);
+    expect(await changes('', env)).toEqual(failed(exitCode, message));
+  });
+
   it.each([
     ['damaged in an image', (text: string) => text.replace('"id":1', '"id":"1'), 'is damaged'],
     [

@@ -54,6 +54,14 @@ describe('images snapshot', () => {
     expect(stdout.split('\n').slice(1)).toEqual(text.split('\n').slice(1));
   });
 
+  it('of an empty catalogue can be read', async () => {
+    const { imgctl } = await scriptedUser(catalogueOf([]));
+    const cwd = temporaryDirectory();
+    await imgctl('images snapshot all.json', { cwd });
+    const read = await imgctl('images list --from all.json --json', { cwd });
+    expect(read).toEqual({ stdout: '[]\n', stderr: '', exitCode: 0 });
+  });
+
   it('holds no image that vanished while the list was read', async () => {
     const { imgctl } = await scriptedUser((request, index) =>
       catalogueOf(index < 1 ? testImages(150) : testImages(149, 2))(request, index),
