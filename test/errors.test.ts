@@ -51,7 +51,7 @@ it.each([
   });
 });
 
-it('an error for users keeps what it knows, and is itself as such an error', () => {
+it('an ImgctlError keeps what it is given, and asImgctlError returns it unchanged', () => {
   const known = { details: ['a'], status: 503, retryAfter: 7 };
   const error = new ImgctlError('failed', 'no', known);
   expect(asImgctlError(error)).toBe(error);

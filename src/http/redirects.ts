@@ -30,7 +30,7 @@ export function redirectError(response: HttpResponse): ImgctlError {
 }
 
 /**
- * Tells by the target what a redirect of /v2 may mean:
+ * Returns what to do about a redirect. The target of one from /v2 says what it may mean:
  *
  *     /v2 or /v2/ of the same origin    a rule for slashes or cookies: no other address helps
  *     /svc/v2 there, or elsewhere /v2   the service has moved
@@ -40,7 +40,9 @@ function factsOf(url: URL, target: URL | undefined, { of }: Endpoint): Facts {
   const from = withoutSlash(url);
   const to = target && withoutSlash(target);
   if (to === from && target?.origin === url.origin) {
-    return advice(`ask the administrators of the ${of} to accept ${url.pathname} as it is`);
+    return advice(
+      `ask the administrators of the ${of} to accept ${url.pathname} without a redirect`,
+    );
   }
   const mayHaveMoved = from === '' ? to === '' : to?.endsWith(from);
   if (mayHaveMoved) return { kind: 'moved', of };

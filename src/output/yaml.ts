@@ -9,7 +9,7 @@ const NUMBER: ScalarTag = {
   test: /^-?\d/,
   identify: (value) => typeof value === 'number',
   resolve: Number,
-  // In YAML 1.1 a number with an exponent needs a decimal point and a sign, which JSON writes.
+  // In YAML 1.1 a number with an exponent needs a sign, which JSON writes, and a decimal point.
   stringify: ({ value }) =>
     JSON.stringify(value).replace(
       /^(-?\d+)(\.\d+)?(e.\d+)$/,

@@ -69,8 +69,8 @@ async function readParts({ s3, name, id, file }: StartedUpload): Promise<Upload[
 }
 
 /**
- * Returns `otherwise` if the storage does not list: it may not know how or not permit it, the upload
- * may be gone, or the list makes no sense. A new upload does without.
+ * Returns the list, or `otherwise` if the storage has none: it may lack or refuse lists, the upload
+ * may be gone, or the list makes no sense. Then a new upload starts.
  */
 async function ifListed<List>(listing: Promise<List>, otherwise: List): Promise<List> {
   const codes = ['bad-answer', 'not-found', 'not-permitted', 'server-error'] as const;

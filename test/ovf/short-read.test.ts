@@ -31,7 +31,7 @@ it.each([
   expect(errors).toEqual([{ code, severity: 'error', place: 'd.img', message }]);
 });
 
-it('a file that a check should have read, and did not, is missing', () => {
+it('a file that was not read although it has a check is a finding', () => {
   const file = { name: 'd.img', path: 'd.img', offset: 0, size: 9, complete: true };
   const found = checkFindings('vm.ovf', [readCheck(file)], []);
   expect(found).toMatchObject([{ code: 'missing-file', place: 'd.img', message: 'was not read' }]);
