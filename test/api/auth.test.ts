@@ -22,7 +22,8 @@ describe('a request to the service', () => {
   ] as const)('sends the token by the scheme %s', async (authScheme, authorization) => {
     const { client, server } = await connect({ 'GET /v2': { json: 1 } }, { authScheme });
     expect(await client.serviceRoot()).toBe(1);
-    const headers = { authorization, accept: 'application/json', 'user-agent': 'imgctl-test' };
+    const coding = { 'accept-encoding': 'gzip, br', 'user-agent': 'imgctl-test' };
+    const headers = { authorization, accept: 'application/json', ...coding };
     expect(server.requests[0]?.headers).toMatchObject(headers);
   });
 
@@ -126,6 +127,8 @@ describe('a refused token', () => {
     const script = { 'GET /v2': [refused, { json: 1 }] };
     const { client } = await connect(script, { renewals: 1, authScheme: 'basic' });
     expect((await client.send(GET)).status).toBe(200);
+    const error = await failure((await connect(() => refused)).client.send(GET));
+    expect(error).toMatchObject({ code: 'token-refused', facts: { kind: 'token-refused' } });
   });
 });
 

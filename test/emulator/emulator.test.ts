@@ -19,14 +19,20 @@ describe('the service', () => {
     const head = await send('HEAD', '/v2', credentials);
     expect({ status: head.status, body: head.body }).toEqual({ status: 200, body: undefined });
     expect(Number(head.headers.get('Content-Length'))).toBeGreaterThan(0);
+    expect(Object.fromEntries(head.headers)).toMatchObject({
+      ...{ 'content-type': 'application/json', 'x-content-type-options': 'nosniff' },
+      ...{ 'strict-transport-security': 'max-age=63072000', 'x-frame-options': 'DENY' },
+    });
   });
 
   it('answers unknown paths with 404, and wrongly encoded ones with 400', async () => {
     const { send } = await serve();
     const unknown = ['/', '/v1', '/v2/', '/v2/images', '/v2/image/1/2', '//v2', '/v2%2fimage'];
     for (const path of [...unknown, '/v2/image/%zz', '/%', '/auth/%c3%28']) {
-      const status = unknown.includes(path) ? 404 : 400;
-      expect([path, (await send('GET', path)).status]).toEqual([path, status]);
+      const [status, error, message] = unknown.includes(path)
+        ? [404, 'not found', 'There is nothing at this address.']
+        : [400, 'bad request', 'The path is not properly encoded.'];
+      expect((await send('GET', path)).body).toEqual({ status, error, message });
     }
   });
 

@@ -71,20 +71,26 @@ it('the storage stores, lists, returns, renames and deletes a file', async () =>
   expect(stored()).toEqual([]);
 });
 
+const NO_FILE = 'The destination is not a file of the storage.';
 it.each([
-  ['PUT', '%zz', {}, 400],
-  ['PUT', 'a%2Fb', {}, 409],
-  ['GET', 'none', {}, 404],
-  ['MKCOL', 'folder', {}, 405],
-  ['PUT', '', {}, 405],
-  ['PUT', 'b.ova', { 'Content-Range': 'bytes 2-3/7' }, 400],
-  ['MOVE', 'a.ova', { Destination: 'http://elsewhere.example/upload/b' }, 502],
-  ['MOVE', 'a.ova', { Destination: '/other/b' }, 400],
-  ['MOVE', 'a.ova', { Destination: '' }, 400],
-  ['MOVE', 'a.ova', { Destination: '/upload/%zz' }, 400],
-])('the storage answers %s %s %j with %i', async (method, name, headers, status) => {
-  const { uploads, statusOf, stored } = await startStorage();
-  expect(await statusOf(method, name, headers, method === 'PUT' ? 'x' : undefined)).toBe(status);
+  ['PUT', '%zz', {}, 400, 'The path is not properly encoded.'],
+  ['PUT', 'a%2Fb', {}, 409, 'The storage has no folders.'],
+  ['GET', 'none', {}, 404, 'There is no file none.'],
+  ['MKCOL', 'folder', {}, 405, 'The method MKCOL is not allowed here.'],
+  ['PUT', '', {}, 405, 'The method PUT is not allowed here.'],
+  ['PUT', 'b.ova', { 'Content-Range': 'bytes 2-3/7' }, 400, 'Parts are not supported.'],
+  [
+    ...(['MOVE', 'a.ova', { Destination: 'http://elsewhere.example/upload/b' }] as const),
+    ...([502, 'The destination is another server.'] as const),
+  ],
+  ['MOVE', 'a.ova', { Destination: '/other/b' }, 400, NO_FILE],
+  ['MOVE', 'a.ova', { Destination: '' }, 400, NO_FILE],
+  ['MOVE', 'a.ova', { Destination: '/upload/%zz' }, 400, 'The name is not properly encoded.'],
+] as const)('the storage answers %s %s %j with %i: %s', async (method, name, headers, ...row) => {
+  const [status, message] = row;
+  const { uploads, send, stored } = await startStorage();
+  const { text, ...answer } = await send(method, name, headers, method === 'PUT' ? 'x' : undefined);
+  expect([answer.status, JSON.parse(text).message]).toEqual([status, message]);
   expect([readdirSync(uploads), stored()]).toEqual([['demo'], ['a.ova']]);
 });
 

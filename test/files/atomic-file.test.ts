@@ -24,6 +24,7 @@ describe('readJsonFile', () => {
     const value = readJsonFile(file);
     expect(value?.a).toEqual([1, null]);
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+    expect(readJsonFile(fileWith(`{}${' '.repeat(4 * 2 ** 20 - 2)}`))).toEqual({});
     expect(readJsonFile(`${file}.other`)).toBeUndefined();
     expect(readJsonFile(path.join(file, 'below.json'))).toBeUndefined();
   });
@@ -41,6 +42,7 @@ describe('readJsonFile', () => {
     ['null', 'null', 'it does not hold a JSON object'],
     ['a key that stands twice', '{"a": {"b": 1, "b": 2}}', 'it has b twice'],
     ['another encoding', Buffer.from('{"a": "J\u00f6rg"}', 'latin1'), 'it is not UTF-8'],
+    ['too many levels', `{"a": ${'['.repeat(60)}`, 'its JSON is nested too deep'],
     ['a file over 4 MiB', ' '.repeat(4 * 2 ** 20 + 1), 'it is too large'],
   ])('names the problem of %s without its contents', (_what, text: string | Uint8Array, reason) => {
     expect(() => readJsonFile(fileWith(text))).toThrow(new Error(reason));
@@ -101,6 +103,16 @@ describe('readTextFile', () => {
       };
       await expect(read(bytes, damaged)).rejects.toMatchObject(error);
     }
+  });
+
+  it('names a folder as one, and returns undefined for a missing file', async () => {
+    const folder = temporaryDirectory();
+    await expect(readTextFile(folder, 'the snapshot', fakeIo())).rejects.toMatchObject({
+      message: 'cannot read the snapshot: it is a folder',
+      facts: advice('use the name of a regular file'),
+    });
+    const missing = path.join(folder, 'all.json');
+    expect(await readTextFile(missing, 'the snapshot', fakeIo())).toBeUndefined();
   });
 
   it('returns a text without its byte order mark', async () => {

@@ -195,9 +195,11 @@ describe('the lock', () => {
     fs.mkdirSync(`${file}.lock`);
     fs.writeFileSync(path.join(`${file}.lock`, `${A}`), '');
     const io = fakeIo({ time: 0 });
-    expect(await withMutex(holdMutex(file, PATIENCE, io), async () => 'done')).toBe('done');
+    const onWait = vi.fn();
+    expect(await withMutex(holdMutex(file, PATIENCE, io, onWait), async () => 'done')).toBe('done');
     // Each pause takes 100 ms.
     expect(io.sleeps).toHaveLength(51);
+    expect(onWait).toHaveBeenCalledTimes(1);
   });
 
   it('is waited for no longer than the patience', async () => {

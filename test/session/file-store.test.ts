@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Account } from '../../src/config/settings.ts';
-import { advice } from '../../src/facts.ts';
+import { advice, type Facts } from '../../src/facts.ts';
 import { systemOf } from '../../src/io.ts';
 import type { JsonObject } from '../../src/json.ts';
 import { isInForce, needsRenewal } from '../../src/session/cached-token.ts';
@@ -25,10 +25,14 @@ const ACCOUNT = { profile: 'default', baseUrl: 'https://images.example', usernam
 
 function cacheIn(directory: string, changes: Partial<Account> = {}, env = {}) {
   const warnings: string[] = [];
-  const warn = (message: string) => warnings.push(message);
+  const hints: unknown[] = [];
+  const warn = (message: string, facts?: Facts) => {
+    warnings.push(message);
+    hints.push(facts);
+  };
   const io = { ...fakeIo({ env, time: NOW }), system: systemOf(process) };
   const cache = new FileStore(directory, { ...ACCOUNT, ...changes }, io, warn);
-  return { cache, warnings, file: cache.location ?? '' };
+  return { cache, warnings, hints, file: cache.location ?? '' };
 }
 
 const namesIn = (directory: string) => fs.readdirSync(path.join(directory, 'tokens')).sort();
@@ -57,6 +61,12 @@ it('a test of the folder leaves the token, and nothing else', async () => {
   expect(cache.read()).toEqual(TOKEN);
 });
 
+const REFUSAL: Refusal = {
+  ...{ id: 'i', code: 'not-permitted', message: 'm', status: 403, loginDigest: 'c' },
+  advice: 'ask',
+};
+
+const LIMIT_RECORD = { remaining: 0, received_at: NOW, resets_at: NOW + 60_000 };
 const LIMIT = { remaining: 0, receivedAt: NOW, resetsAt: NOW + 60_000 };
 
 it.each([
@@ -91,6 +101,7 @@ describe('the token cache', () => {
     ['{"token": "s3cret\\n", "received_at": 1, "expires_at": 9e15}', /holds no token/],
     ['{"token": "s3cret", "received_at": "now", "expires_at": 1}', /holds no token/],
     ['{"token": "s3cret", "received_at": 0, "expires_at": 1e300}', /holds no token/],
+    ['{"token": "s3cret", "received_at": -1, "expires_at": 1}', /holds no token/],
   ])('warns of a file that reads %s, without its contents', async (text, warning) => {
     const { cache, warnings, file } = cacheIn(temporaryDirectory());
     await cache.write(TOKEN);
@@ -109,13 +120,33 @@ describe('the token cache', () => {
     expect({ read: cache.read(), warnings }).toEqual({ read: TOKEN, warnings: [] });
   });
 
+  it.each([
+    { ...LIMIT_RECORD, remaining: '0' },
+    { ...LIMIT_RECORD, received_at: null },
+    { ...LIMIT_RECORD, resets_at: 1e300 },
+    { ...LIMIT_RECORD, received_at: NOW + 1 },
+  ])('knows no limit from a file that holds %j', async (record) => {
+    const { cache } = cacheIn(temporaryDirectory());
+    await cache.writeLimit(LIMIT);
+    const file = `${cache.limitFile}`;
+    expect(JSON.parse(fs.readFileSync(file, 'utf8'))).toEqual(LIMIT_RECORD);
+    fs.writeFileSync(file, JSON.stringify(record));
+    expect(cache.readLimit()).toBeUndefined();
+  });
+
   // Node's own way to create folders never returns below /proc.
   onLinux('is not written where no folder can be (only on Linux)', async () => {
-    const { cache, warnings } = cacheIn('/proc/none');
+    const { cache, warnings, hints } = cacheIn('/proc/none');
+    // Others would only send the same password again.
+    await cache.writeRefusal(REFUSAL);
+    expect(cache.writeFailed).toBe(false);
     await cache.writeLimit(LIMIT);
     await cache.write(TOKEN);
     const what = 'the access token or its request limit (no such file or directory)';
-    expect(warnings).toEqual(Array(2).fill(expect.stringContaining(what)));
+    const whole = `cannot store ${what}; it is used for this run only`;
+    expect(warnings).toEqual([whole, whole]);
+    const hint = { kind: 'not-writable' };
+    expect([...hints, cache.writeFailed]).toEqual([hint, hint, true]);
   });
 
   asRoot('ignores a file of another user (skipped: needs root)', async () => {
@@ -163,11 +194,6 @@ describe('the token cache', () => {
     },
   );
 });
-
-const REFUSAL: Refusal = {
-  ...{ id: 'i', code: 'not-permitted', message: 'm', status: 403, loginDigest: 'c' },
-  advice: 'ask',
-};
 
 it.each([
   ['itself', {}, {}],
