@@ -70,7 +70,8 @@ it('an unexpected error shows its stack trace with debug only', () => {
 
 it.each([
   [{ 'retry-after': '60' }, /^imgctl: 127\.0\.0\.1:\d+ asks to wait 1 min\n$/],
-  [{ 'retry-after': '2' }, /^$/],
+  [{ 'retry-after': '5' }, /^imgctl: 127\.0\.0\.1:\d+ asks to wait 5 s\n$/],
+  [{ 'retry-after': '4' }, /^$/],
 ])('a wait that the service asks for with %j is said if it is long', async (headers, text) => {
   const limited = { status: 429, headers };
   const { imgctl } = await scriptedUser({ 'GET /v2/image/1': [limited, { json: named(1, 'a') }] });
@@ -86,6 +87,15 @@ it('a service that refuses every request without a time to wait is waited for, a
   expect(stderr).toMatch(line);
   expect(stderr.match(/limits requests/g)).toHaveLength(1);
   expect(exitCode).toBe(6);
+});
+
+it.each([
+  ...[['1', true] as const, ['yes', true] as const],
+  ...['', '0', 'False', 'no', 'OFF'].map((value) => [value, false] as const),
+])('IMGCTL_DEBUG=%s shows requests: %s', async (value, isShown) => {
+  const { imgctl } = await scriptedUser({ 'GET /v2/image/1': { json: named(1, 'a') } });
+  const { stderr } = await imgctl(`IMGCTL_DEBUG=${value} images get 1 --get id`);
+  expect(stderr).toMatch(isShown ? /^imgctl: debug: GET \S+: 200 in / : /^$/);
 });
 
 it('a wait is said once for requests that run at the same time', async () => {
