@@ -111,6 +111,7 @@ it.each<[string, Record<string, string>, string | RegExp]>([
       `${NEITHER}.*\nhint: .*AWS_ACCESS_KEY_ID is only .* ignored beside a .* token of imgctl`,
     ),
   ],
+  ['without key and secret', { ...ENDPOINT, AWS_REGION: 'eu-north-1' }, NEITHER],
   [
     'without a secret',
     { ...AWS, ...ENDPOINT, AWS_SECRET_ACCESS_KEY: '' },

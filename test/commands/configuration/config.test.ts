@@ -107,6 +107,7 @@ describe('config', () => {
     ['columns.images', 'id,nam', 'name'],
     ['columns.my-images', '__proto__', 'id'],
     ['bas-url', 'x', 'did you mean base-url'],
+    ['username=hunter2', 'x', 'did you mean username'],
     ['__proto__', 'x', 'see: imgctl config list --all'],
     ['username', '', 'remove the setting: imgctl config unset username'],
     ['password-command', '', 'remove the setting: imgctl config unset password-command'],
