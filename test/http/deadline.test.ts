@@ -138,6 +138,7 @@ it('a connection that is not open in time leaves its place to another one', asyn
   expect(await first).toMatchObject({ code: 'timeout' });
   const second = send('/b');
   vi.advanceTimersByTime(1_000);
+  await expect.poll(() => proxy.heads).toHaveLength(2);
   expect((await second).status).toBe(200);
 });
 

@@ -19,7 +19,7 @@ import { describe, expect, it } from 'vitest';
 import { systemOf } from '../../src/io.ts';
 import { loadProofs } from '../../src/upload/proofs.ts';
 import { isSettledTag } from '../../src/upload/responses.ts';
-import { isSettled, SETTLED } from '../../src/upload/upload-file.ts';
+import { fingerprintOf, isSettled, SETTLED } from '../../src/upload/upload-file.ts';
 import { flipByte } from '../support/files.ts';
 import { runCli, temporaryDirectory } from '../support/io.ts';
 import { onLinux } from '../support/requirements.ts';
@@ -249,6 +249,11 @@ it.each([
   const changed = (BigInt(NOW) - age) * 1_000_000n + fraction;
   const stats = { ino: 1n, size: 2n, mtimeNs: 3n, ctimeNs: changed };
   expect(isSettled(stats, NOW, SETTLED)).toBe(isProof);
+});
+
+it.each(['ino', 'size', 'mtimeNs', 'ctimeNs'])('another %s is another fingerprint', (key) => {
+  const state = { ino: 1n, size: 1n, mtimeNs: 1n, ctimeNs: 1n };
+  expect(fingerprintOf({ ...state, [key]: 2n })).not.toBe(fingerprintOf(state));
 });
 
 const DATE = 'Mon, 23 Nov 2026 12:00:10 GMT';
