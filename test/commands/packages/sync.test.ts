@@ -230,7 +230,7 @@ describe('sync-status --wait', () => {
     ['a hostile status', record({ status: 'S\u001b[31mX' }), /S\\u001b\[31mX/],
     ['500', { status: 500, json: { message: 'Oops.' } }, /still failing \(500\); retrying/],
     ['a closed connection', DROP, /http.+ closed the connection .+; retrying/],
-    ['HTML', { body: '<html>maintenance</html>' }, /.+; retrying/],
+    ['HTML', { body: '<html>maintenance</html>' }, /.+ 200 with HTML .+; retrying/],
     ['null', { json: null }, /.+; retrying/],
   ])('keeps waiting at %s and shows it', async (_what, response, shown) => {
     const { stdout, stderr, exitCode } = await follow('--wait', ...Array(12).fill(response), DONE);

@@ -161,8 +161,9 @@ function reportState({ io, tell }: Context, request: SyncRequest, started: numbe
 
 /** @param pause milliseconds until the next check */
 function reportRetry({ io, tell }: Context, id: SyncId, error: ImgctlError, pause: number): void {
-  const { code, status, message } = error;
-  const failing = status ? `still failing (${status})` : message;
+  const { code, status = 0, message } = error;
+  // The status of a page for maintenance may be 200.
+  const failing = status >= 400 ? `still failing (${status})` : message;
   const what = `sync ${id}: ${code === 'not-found' ? 'not found yet' : failing}`;
   const nextAt = io.elapsed() + pause;
   const describe = () => `${what}; next try in ${describeDuration(nextAt - io.elapsed())}`;
