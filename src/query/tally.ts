@@ -76,18 +76,21 @@ export class Tally {
   }
 
   /**
-   * Returns how many images each condition matches alone; if only those of a filter were seen, first
-   * how many match its condition, then how many of these the others match.
+   * Returns how many images each condition matches alone; `withinFirst` if only those of a filter
+   * were seen: first how many match its condition, then how many of these the others match.
    */
-  counts(): { sent?: Count; each: Count[] } {
+  counts(): { counts: Count[]; withinFirst: boolean } {
     const count = ({ text, images }: Counted, among = images): Count => {
       return { text, count: [...images].filter((image) => among.has(image)).length };
     };
-    if (this.#filter === undefined) return { each: this.#conditions.map((each) => count(each)) };
+    if (this.#filter === undefined) {
+      return { counts: this.#conditions.map((each) => count(each)), withinFirst: false };
+    }
     const sent = this.#conditions.find((each) => each.sent?.text === this.#filter);
-    if (sent === undefined) return { each: [] };
+    if (sent === undefined) return { counts: [], withinFirst: true };
     const others = this.#conditions.filter((each) => each !== sent);
-    return { sent: count(sent), each: others.map((each) => count(each, sent.images)) };
+    const counts = [count(sent), ...others.map((each) => count(each, sent.images))];
+    return { counts, withinFirst: true };
   }
 
   zoneWarning(): string | undefined {

@@ -43,13 +43,11 @@ export function noMatchError(empty: EmptyQuery, slip = slipIn(empty.query)): Img
 
 /** Returns `rocky: 2, of these 4: 0`, or nothing for a single word or filter: it matches none. */
 function countsOf(tally: Tally): string[] {
-  const { sent, each } = tally.counts();
-  const [first, ...others] = [...(sent ? [sent] : []), ...each].map(({ text, count }) => {
-    return `${shorten(text)}: ${count}`;
-  });
+  const { counts, withinFirst } = tally.counts();
+  const [first, ...others] = counts.map(({ text, count }) => `${shorten(text)}: ${count}`);
   if (first === undefined || others.length === 0) return [];
-  if (sent?.count === 0) return [first];
-  return [`${first}, ${sent ? 'of these ' : ''}${others.join(', ')}`];
+  if (withinFirst && counts[0]?.count === 0) return [first];
+  return [`${first}, ${withinFirst ? 'of these ' : ''}${others.join(', ')}`];
 }
 
 /** A word or filter that is probably a mistake. */
@@ -193,12 +191,15 @@ function adviceFor(texts: readonly string[], slips: readonly Slip[]): string | u
 }
 
 /** Returns what was probably meant by a query that may be right as it is. */
-function guessAbout({ filters, words }: Query, { dotted }: Tally): string | undefined {
+function guessAbout({ filters, words }: Query, tally: Tally): string | undefined {
+  const found = tally.counts().counts.filter(({ count }) => count > 0);
   for (const filter of filters) {
+    if (found.some(({ text }) => text === filter.text)) continue;
     const guess = guessOfFilter(filter);
     if (guess !== undefined) return guess;
   }
   // 2204
+  const { dotted } = tally;
   if (dotted.length > 0) {
     return `a number matches only as a whole; write ${dotted.map(shellQuote).join(' ')}`;
   }

@@ -82,6 +82,10 @@ describe('an empty list on a terminal', () => {
       "= and like compare the whole value; to find a part of it: -f 'folder~lin'",
     ],
     [
+      'images list 96 -f name=rocky-9.5-Base.x86_64.ova',
+      'no images match; name=rocky-9.5-Base.x86_64.ova: 1, of these 96: 0',
+    ],
+    [
       'images list -f name,like,rocky',
       'no images match',
       "= and like compare the whole value; to find a part of it: -f 'name~rocky'",
