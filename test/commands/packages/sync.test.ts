@@ -503,6 +503,7 @@ describe('sync-status', () => {
       ['sync-status 41 -q', '41\n'],
       ['sync-status 41 --wait -q', '41\n'],
       ['sync-status --list'],
+      ['IMGCTL_BASE_URL= sync-status --list', '', /^imgctl: no service address is set\n/, 2],
       // Works without the token store and its key.
       [`${STORE} sync-status --list --json`, '[]\n'],
       ...['41', '--wait', '--wait-timeout 1m', '--strict'].map(
