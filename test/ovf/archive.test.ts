@@ -205,12 +205,14 @@ describe('a member', () => {
   });
 
   it('may have a name split into prefix and name', async () => {
-    const archive = followedBy(member('x.txt', 'x'));
+    // As long as they can be, with a checksum of six digits.
+    const [prefix, name] = ['y'.repeat(155), 'z'.repeat(100)];
+    const archive = followedBy(member(name, 'x'));
     const header = archive.subarray(-4 * BLOCK, -3 * BLOCK);
-    header.write('folder', 345);
+    header.write(prefix, 345);
     withChecksum(header);
     const { files } = await readBytes(archive);
-    expect(files.at(-1)).toEqual({ name: 'folder/x.txt', size: 1, role: 'other' });
+    expect(files.at(-1)).toEqual({ name: `${prefix}/${name}`, size: 1, role: 'other' });
   });
 
   it('may have a size over 8 GiB', async () => {

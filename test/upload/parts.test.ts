@@ -16,6 +16,7 @@ import fs, { open } from 'node:fs/promises';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { ImgctlError } from '../../src/errors.ts';
 import { systemOf } from '../../src/io.ts';
 import { folderStorage } from '../../src/upload/folder.ts';
 import { partName } from '../../src/upload/part-names.ts';
@@ -266,6 +267,25 @@ describe('an upload to a folder', () => {
     const stored = { fingerprint: '', isSettled: true, size: file.size };
     const compared = storage.compareContent('gone.ova', file, stored);
     expect(await failure(compared)).toMatchObject({ code: 'not-found' });
+  });
+
+  it.each([
+    ['is refused', 'put', 403, false],
+    ['is lost', 'put', undefined, true],
+    ['cannot get its name', 'publish', 403, true],
+  ])('that doctor tries, %s and cannot be removed may be left: %s %s: %s', async (...row) => {
+    const [, step, status, isLeft] = row;
+    const { storage } = await setUp();
+    const error = new ImgctlError('failed', 'no', { status });
+    const refuse = () => Promise.reject(error);
+    const put: Storage['put'] = async (...given) => {
+      if (step === 'put') throw error;
+      return { ...(await storage.put(...given)), publish: refuse };
+    };
+    const left: string[] = [];
+    const tried = tryUpload({ ...storage, put, remove: refuse }, (name) => left.push(name));
+    await expect(tried).rejects.toBe(error);
+    expect(left).toEqual(isLeft ? [expect.stringMatching(/^imgctl-test-\w{16}\.txt$/)] : []);
   });
 
   it('that doctor tries leaves no part if it cannot get its name', async () => {
