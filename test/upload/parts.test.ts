@@ -385,7 +385,11 @@ describe('an upload to a folder', () => {
       io,
     );
     onTestFinished(() => opened.close());
-    await expect(buffer(opened.readAll())).rejects.toMatchObject({ code: 'interrupted' });
+    const interrupted = { code: 'interrupted' };
+    await expect(buffer(opened.readAll())).rejects.toMatchObject(interrupted);
+    // Nor is anything read after that.
+    const first = opened.read().next();
+    await expect(first.then(({ done }) => done)).rejects.toMatchObject(interrupted);
   });
 
   unixOnly('folders are flushed on Unix')('flushes its part, then its new name', async () => {
