@@ -72,6 +72,7 @@ const SKIPPED = ['not checked: connection failed'];
 describe('doctor', () => {
   unixOnly('modes are Unix')('finds no problem after a login with one GET /v2', async () => {
     const { at, requests, credentials, emulator, directory } = await loggedIn();
+    fs.writeFileSync(path.join(directory, 'doctor.test'), 'of the user');
     const before = fs.readdirSync(directory);
     const { rows, of, stderr, exitCode } = await at(61_000);
     expect(fs.readdirSync(directory)).toEqual(before);

@@ -198,7 +198,8 @@ async function fileResults({ context }: Diagnosis): Promise<CheckResult[]> {
   const folders = [config, tokens, state ?? config].map(nearestExisting);
   for (const folder of new Set(folders)) {
     // A disk may be full although permissions allow writing.
-    const trial = path.join(folder, 'doctor.test');
+    // The nearest folder may be the user's home: a file of another program must not have this name.
+    const trial = path.join(folder, '.imgctl-doctor.test');
     try {
       await writeJsonFile(trial, { token: 'x'.repeat(MAX_TOKEN_LENGTH) });
       fs.rmSync(trial, { force: true });
