@@ -159,7 +159,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
       NODE_EXTRA_CA_CERTS: 'additional trusted certificates, like the setting ca-file',
       'NO_COLOR, FORCE_COLOR': 'turn colour off or on',
     }),
-    'If no token is valid, imgctl looks for the password in this order: an option, a variable, the profile, the credential helper, the system keychain; of each, first the secret itself, then a file, then a command: IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE, IMGCTL_PASSWORD_COMMAND. The variable NAME of any other secret also has a NAME_FILE, a file whose first line is the secret. Only "imgctl login" prompts for the password.',
+    'If no token is valid, imgctl looks for the password in this order: an option, a variable, the profile, the credential helper, the system keychain; of each, first the secret itself, then a file, then a command: IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE, IMGCTL_PASSWORD_COMMAND. A secret with the variable NAME also has NAME_FILE, a file whose first line is the secret. Only "imgctl login" prompts for the password.',
     'A credential helper is a program that speaks Docker\'s protocol: "imgctl config set credential-helper pass" runs docker-credential-pass. Others are wincred, osxkeychain and secretservice.',
     'The password command runs in a shell, without secrets in its variables. Each source must provide the password within 30 s. A command that still runs 2 s after its first line is stopped, and the line is used.',
   ],
