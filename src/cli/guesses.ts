@@ -143,6 +143,7 @@ export const RENAMED_OPTIONS: readonly RenamedOption[] = [
     meant: '--limit',
     advice: 'all images are listed; for fewer, use -n 100',
   },
+  { typed: ['--until', '--before'], meant: '--since', advice: "use -f 'updated_on<TIME'" },
   { typed: ['--max-items', '--max-results', '--tail'], meant: '--limit' },
   { typed: ['--sort-by', '--order'], meant: '--sort' },
   { typed: ['--format', '--csv', '--yaml'], meant: '--output' },

@@ -138,6 +138,7 @@ it.each([
   ['sync 41', 'use: imgctl sync-status ID\n'],
   ['sync --no-wait', 'omit it: it is the default\n'],
   ['images list --max-items 5', 'use --limit N\n'],
+  ['images list --before 2026-01-01', "use -f 'updated_on<TIME'\n"],
   ['images --filter name=web', 'use: imgctl images list --filter FILTER\n'],
   ['config base-url https://x', 'use: imgctl config set base-url VALUE\n'],
   ["images list -f 'name=~^ubuntu'", 'valid: = == != < <= > >= ~ !~\n'],

@@ -78,6 +78,8 @@ async function run(
     const facts = 'provide an id or a name, or a locked image with --lock NAME';
     throw new ImgctlError('usage', problem, { facts });
   }
+  const command = withSourceAndOutput(context, options, 'images', 'get');
+  refuseUnquotedPath(wanted, command);
   const output = context.output(IMAGE_COLUMNS, { ...options, asRecords: true });
   const catalogue = await openCatalogue(context, options);
   const { lock, file = DEFAULT_LOCK_FILE } = options;
@@ -85,7 +87,6 @@ async function run(
     const image = await readLockedImage(context, catalogue, { ...options, file }, lock);
     return { output, rows: [image], isOne: true };
   }
-  const command = withSourceAndOutput(context, options, 'images', 'get');
   const found: ReceivedImage[] = [];
   const missing: ImgctlError[] = [];
   for (const name of wanted) {
@@ -116,6 +117,15 @@ function problemOf(
   }
   if (file !== undefined) return '--file needs --lock';
   return wanted.length === 0 ? 'no image given' : undefined;
+}
+
+/** Without quotes, the shell divides a path at its blank. @throws ImgctlError usage */
+function refuseUnquotedPath(wanted: readonly string[], command: Invocation): void {
+  const start = wanted.findIndex((word) => /^\[[^\]]*\]$/.test(word));
+  if (start === -1) return;
+  const [store = '', file = 'FOLDER/NAME'] = wanted.slice(start);
+  const quote = hint`quote the path: ${imgctl(...command.imgctl, `${store} ${file}`)}`;
+  throw new ImgctlError('usage', `${store} is only the data store of a path`, { facts: quote });
 }
 
 /** Where and how images are looked up. */

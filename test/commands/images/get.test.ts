@@ -8,7 +8,7 @@ import { catalogueByName, catalogueOf, named, testImages } from '../../support/c
 import { failed, temporaryDirectory } from '../../support/io.ts';
 import type { Handler } from '../../support/scripted-server.ts';
 import { expectSteps } from '../../support/steps.ts';
-import { scriptedUser } from '../../support/users.ts';
+import { localUser, scriptedUser } from '../../support/users.ts';
 import { images as ownImages } from '../packages/sync-harness.ts';
 
 /** Serves images by id and lists; applies only eq filters and words. */
@@ -154,6 +154,12 @@ describe('images get', () => {
       ['images lock add web', '', /\nhint: lock the first with: imgctl .* add web -f 'id=5'\n$/, 2],
       ['images lock add web -f id=4 --get id', '4\n', /locked web/],
     );
+  });
+
+  it('wants a path in quotes, and sends nothing', async () => {
+    const hint =
+      "imgctl: [images] is only the data store of a path\nhint: quote the path: imgctl images get '[images] linux/web.ova'\n";
+    await expectSteps(localUser().imgctl, ['images get 1 [images] linux/web.ova', '', hint, 2]);
   });
 
   const ALL = 'list images with: imgctl images list';
