@@ -67,6 +67,10 @@ it('a login in a hint for another profile names the user only if that profile ha
     );
     return hintText(hint`${imgctl('login')}`, () => run);
   };
+  const other = settings.with({ 'base-url': 'https://test.example' });
+  const textOf = (key: string) => hintText(hint`${imgctl('config', 'get', key)}`, () => other);
+  expect(textOf('upload-url')).toBe('imgctl config get upload-url --profile taken');
+  expect(textOf('timeout')).toBe('imgctl config get timeout');
   expect(textFor('alice')).toBe('imgctl login --profile taken');
   expect(textFor('bob')).toBe('imgctl login --profile taken --username bob');
 });

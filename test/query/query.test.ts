@@ -98,6 +98,12 @@ describe('a query', () => {
     expect(zoned.zoneWarning()).toMatch(/^2 images have times in an unknown zone \(BST, IST\)/);
   });
 
+  it('knows a zone that decides if the first of two filters needs none', () => {
+    const asked = query({ filters: ['created_on>2000-01-01', 'updated_on>=2024-06-15T10:00Z'] });
+    const image = { id: 1, created_on: STAMP, updated_on: '2024-06-15 Sat 10:00:00 IST' };
+    expect(asked.zones.deciding(image)).toBe('IST');
+  });
+
   it('counts each condition alone, or among the images of the one that was sent', () => {
     const tally = new Tally(query({ words: ['rocky', '9'], filters: ['name~min'] }));
     const images = ['rocky-8-min', 'rocky-8', 'xrocky'].map((name, id) => ({ id, name }));

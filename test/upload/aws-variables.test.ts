@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { settle } from '../../src/config/settings.ts';
 import { awsCredentials } from '../../src/secrets/aws.ts';
 import { failed, fakeIo } from '../support/io.ts';
-import { SECRETS, storageUser, writeOva } from '../support/uploads.ts';
+import { pushToScript, SECRETS, storageUser, writeOva } from '../support/uploads.ts';
 import { configDirectory } from '../support/users.ts';
 
 const AWS = {
@@ -142,6 +142,17 @@ it('AWS_ variables with a wrong secret or region are named', async () => {
   expect(control).toMatchObject(
     failed(2, 'AWS_SECRET_ACCESS_KEY gave a control character (U+0007)'),
   );
+});
+
+it('the session token of AWS_ variables is masked in what the storage sends back', async () => {
+  const message = `<Message>${AWS.AWS_SESSION_TOKEN} expired</Message>`;
+  const body = `<Error><Code>ExpiredToken</Code>${message}</Error>`;
+  const { imgctl, push } = await pushToScript('s3', () => ({ status: 400, body }));
+  await imgctl('config unset upload-access-key');
+  const { stdout } = await imgctl('config get upload-url');
+  const { origin } = new URL(stdout.replace('s3+', ''));
+  const { stderr } = await push({ ...NONE, ...AWS, AWS_ENDPOINT_URL_S3: origin });
+  expect(stderr).toContain('ExpiredToken: *** expired)');
 });
 
 describe('AWS_ variables', () => {

@@ -312,7 +312,7 @@ describe('images lock check', () => {
     };
     const ok = expect.objectContaining({ lock: 'db', state: 'ok' });
     expect(JSON.parse(result.stdout)).toEqual([ok, { ...web, ...found }]);
-    expect((await lock('check web --exit-code')).exitCode).toBe(withExitCode);
+    expect((await lock('check --exit-code')).exitCode).toBe(withExitCode);
     expect((await lock('check db --exit-code')).exitCode).toBe(0);
   });
 

@@ -550,7 +550,7 @@ describe('push fails before it uploads anything', () => {
     ['to a missing folder', 'set upload-url file:///gone/x', '', 5, '/gone/x does not exist'],
     ['to a closed port', 'set retries 0', '--to dav+http://127.0.0.1:1/x', 3, PORT],
     ['if the login fails', 'set password-command false', '', 4, /hint: check IMGCTL_PASSWORD/],
-    ...['1M', '16', '2000M', 'x'].map((size): [string, string, string, number, string] => {
+    ...['4M', '16', '1025M', 'x'].map((size): [string, string, string, number, string] => {
       const text = `--part-size must be from 5M to 1024M (got ${size})`;
       return ['for a wrong size', 'list', `--part-size ${size}`, 2, text];
     }),
@@ -687,6 +687,9 @@ describe('push without settings', () => {
     expect(await push({}, ...to)).toEqual(failed(4, credentials));
     // What is typed for another storage is not stored.
     const stdin = () => fakeTerminal(`demo\r${SECRETS.storage}\r`);
+    expect(await push({ stdin: stdin() }, ...to, '-q')).toEqual(failed(4, credentials));
+    const ofAws = { AWS_ACCESS_KEY_ID: 'x' };
+    expect((await push({ env: ofAws }, ...to)).stderr).not.toContain('amazonaws');
     await push({ stdin: stdin() }, ...to);
     expect(stored()).toEqual(['web.ova']);
     const env = { IMGCTL_UPLOAD_URL: settings['upload-url'] };
