@@ -411,6 +411,7 @@ describe('dates with the year at their end', () => {
     ['01-31-2024 03-31-2024 04-02-2023', '03-31-2024 04-02-2023'],
     // No month is 31.
     ['31-01-2024 15-06-2024 12-06-2024', '15-06-2024 31-01-2024'],
+    ['31-01-2023 30-01-2024 02-05-2024', '02-05-2024 31-01-2023'],
     ['31-12-2023 12-31-2024', '12-31-2024 31-12-2023'],
   ])('leave open which of %s is the newest: %s', (texts, choices) => {
     for (const { newest } of newestOf(texts.split(' ').map((text) => `a-${text}`))) {

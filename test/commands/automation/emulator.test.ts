@@ -3,6 +3,7 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { testImage } from '../../support/catalogue-page.ts';
 import { basic } from '../../support/emulator.ts';
 import {
   type FakeIoOptions,
@@ -110,6 +111,16 @@ it.each([
     expect(await get(newest, token)).toMatchObject({ data: [{ updated_on }] });
   },
 );
+
+it('emulator --from serves the images of a snapshot, and suggests no others', async () => {
+  const cwd = temporaryDirectory();
+  const head = { version: 1, taken_at: '2026-01-01T00:00:00Z', base_url: 'https://x.y' };
+  writeFileSync(path.join(cwd, 'a.json'), JSON.stringify({ ...head, images: [testImage(7)] }));
+  const { io, login, get } = await emulate(['--from', 'a.json'], { cwd, columns: 80 });
+  expect(io.stdout.text).not.toContain('images latest');
+  const { token } = await login('demo', 'demo');
+  expect(await get('/v2/image?expand=1', token)).toMatchObject({ data: [{ id: 7 }] });
+});
 
 it('emulator passes its options on to the service', async () => {
   const { login, get } = await emulate([
