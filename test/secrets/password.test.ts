@@ -7,6 +7,7 @@ import path from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Settings } from '../../src/config/settings.ts';
 import { tryOr } from '../../src/errors.ts';
+import { advice } from '../../src/facts.ts';
 import { environmentOf } from '../../src/process-io.ts';
 import { runChild } from '../../src/secrets/child.ts';
 import { unattendedPassword } from '../../src/secrets/passwords.ts';
@@ -71,8 +72,17 @@ describe('the unattended password', () => {
     ['\n', 'IMGCTL_PASSWORD gave an empty line'],
   ])('of the variable %j is, or fails with: %s', async (IMGCTL_PASSWORD, expected) => {
     const reading = sourceWith({ IMGCTL_PASSWORD })?.read();
-    const result = await reading?.catch(({ message }) => message);
-    expect(result).toBe(expected);
+    const result = await reading?.catch(({ code, message, facts }) => [code, message, facts]);
+    const facts = advice('set IMGCTL_PASSWORD to the secret alone, on one line');
+    const isError = expected.includes(' gave ');
+    expect(result).toEqual(isError ? ['config', expected, facts] : expected);
+  });
+
+  it('has at most 8 KiB', async () => {
+    const read = async (length: number) =>
+      sourceWith({ IMGCTL_PASSWORD: 'x'.repeat(length) })?.read();
+    expect(await read(8_192)).toHaveLength(8_192);
+    await expect(read(8_193)).rejects.toThrow('IMGCTL_PASSWORD gave a line that is too long');
   });
 
   it.each([
@@ -100,16 +110,25 @@ describe('the unattended password', () => {
     writeFileSync(path.join(cwd, 'file'), text, encoding);
     const reading = sourceWith({ IMGCTL_PASSWORD_FILE: 'file' }, {}, cwd)?.read();
     if (result === 'secret') expect(await reading).toBe(result);
-    else await expect(reading).rejects.toThrow(`the file file (IMGCTL_PASSWORD_FILE) ${result}`);
+    else {
+      const message = `the file file (IMGCTL_PASSWORD_FILE) ${result}`;
+      const facts = advice('put the secret alone on its first line');
+      await expect(reading).rejects.toMatchObject({ code: 'config', message, facts });
+    }
   });
 
   it.each([
-    ['.', /^cannot read the file \. \(IMGCTL_PASSWORD_FILE\): it is a folder$/],
-    ['none', /^none does not exist$/],
-    ['/dev/zero', /^the file \/dev\/zero \(\S+\) gave a line that is too long$/],
-  ])('is a config error if the file is %s', async (file, message) => {
+    ['.', 'cannot read the file . (NAME): it is a folder', 'check NAME'],
+    ['none', 'none does not exist', 'create it, or check NAME'],
+    [
+      '/dev/zero',
+      'the file /dev/zero (NAME) gave a line that is too long',
+      'put the secret alone on its first line',
+    ],
+  ])('is a config error if the file is %s', async (file, message, hint) => {
     const reading = sourceWith({ IMGCTL_PASSWORD_FILE: file })?.read();
-    const error = { code: 'config', message: expect.stringMatching(message) };
+    const named = (text: string) => text.replace('NAME', 'IMGCTL_PASSWORD_FILE');
+    const error = { code: 'config', message: named(message), facts: advice(named(hint)) };
     await expect(reading).rejects.toMatchObject(error);
   });
 
