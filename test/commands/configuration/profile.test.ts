@@ -102,8 +102,13 @@ describe('profile', () => {
     const changed = 'imgctl: now using profile default\n';
     await expectSteps(imgctl, ['profile use default', '', changed]);
     expect(config()).toEqual({ ...TWO, profile: 'default', future: 1 });
-    const line = 'IMGCTL_PROFILE=x profile use staging';
-    await expectSteps(imgctl, [line, '', /IMGCTL_PROFILE=x overrides the default/]);
+    const used = 'imgctl: now using profile staging\n';
+    const overridden = `${used}imgctl: warning: IMGCTL_PROFILE=x overrides the default\nhint: run: unset IMGCTL_PROFILE\n`;
+    await expectSteps(
+      imgctl,
+      ['IMGCTL_PROFILE=x profile use staging', '', overridden],
+      ['IMGCTL_PROFILE=staging profile use staging', '', used],
+    );
     expect(config().profile).toBe('staging');
     const deleted = 'imgctl: deleted profile default\n';
     await expectSteps(imgctl, ['profile delete default', '', deleted]);
@@ -191,7 +196,13 @@ describe('profile', () => {
       imgctl,
       ['profile delete one', '', /deleted/],
       ['profile delete two', '', /two is the profile in use/, 2],
-      ['profile list --json', [{ name: 'two', token_state: 'valid' }, { name: 'other' }]],
+      [
+        'profile list --json',
+        [
+          { name: 'two', token_state: 'valid' },
+          { name: 'other', base_url: null },
+        ],
+      ],
       ['profile use other', '', /other/],
       ['profile delete two', '', /deleted/],
     );
