@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { type FakeIoOptions, failed, fakeTerminal, temporaryDirectory } from '../../support/io.ts';
 import { fakeHelper, fakeKeychain } from '../../support/keychain.ts';
 import { unixOnlySuite } from '../../support/platform.ts';
-import { errorResponse } from '../../support/scripted-server.ts';
+import { errorResponse, tokenResponse } from '../../support/scripted-server.ts';
 import { expectSteps } from '../../support/steps.ts';
 import {
   emulatorUser,
@@ -85,6 +85,15 @@ describe('login', () => {
     expect(requests).toHaveLength(6);
   });
 
+  it('shows how many are left although the service does not say for how long', async () => {
+    const response = { ...tokenResponse('T'), headers: { 'x-ratelimit-remaining': '1' } };
+    const { imgctl } = await scriptedUser({ [TOKEN_REQUEST]: response });
+    const { stderr } = await noted(imgctl)(`${DEMO} IMGCTL_TOKEN= login -u demo --profile new`);
+    const note =
+      'imgctl: use this profile with --profile new, or make it the default: imgctl profile use new\n';
+    expect(stderr.replaceAll('\n    ', ' ')).toContain(`${note}imgctl: you can log in once more\n`);
+  });
+
   it.each([
     ['login --password-stdin --password-command x', 'cannot be used together'],
     ['login --password-file a --password-command b', 'cannot be used together'],
@@ -99,7 +108,10 @@ describe('login', () => {
       'exit code 1\nhint: run the command in IMGCTL_PASSWORD_COMMAND by hand\n',
     ],
     ['login', 'cannot prompt for the password without a terminal'],
-    [`${DEMO} IMGCTL_TOKEN=T login`, 'unset IMGCTL_TOKEN'],
+    [
+      `${DEMO} IMGCTL_TOKEN=T login`,
+      'IMGCTL_TOKEN is set and would override this login\nhint: unset IMGCTL_TOKEN, then run: imgctl login\n',
+    ],
   ])('rejects %s without a request', async (line, message) => {
     const { imgctl, requests } = await newUser();
     expect(await imgctl(line)).toEqual(failed(2, message));
