@@ -1,6 +1,13 @@
 // login and logout: prompts, sources of the password, stored settings and passwords, the token request limit.
 
-import { chmodSync, copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type FakeIoOptions, failed, fakeTerminal, temporaryDirectory } from '../../support/io.ts';
@@ -85,6 +92,19 @@ describe('login', () => {
     expect(requests).toHaveLength(6);
   });
 
+  it('exits 1 if its token cannot be stored once it is there', async () => {
+    const { imgctl, env } = await scriptedUser(() => {
+      const folder = path.join(env.IMGCTL_CONFIG_DIR, 'tokens');
+      const lock = readdirSync(folder).find((name) => name.endsWith('.lock')) ?? '';
+      mkdirSync(path.join(folder, lock.replace('_limit', '_token').replace('.lock', '')));
+      return tokenResponse('T');
+    });
+    const { stderr, exitCode } = await imgctl(`${DEMO} IMGCTL_TOKEN= login -u demo`);
+    const warning = /^imgctl: warning: cannot store the access token .*; it is used for this run/;
+    expect([stderr, exitCode]).toEqual([expect.stringMatching(warning), 1]);
+    expect(stderr).toMatch(/\nimgctl: logged in to /);
+  });
+
   it('shows how many are left although the service does not say for how long', async () => {
     const response = { ...tokenResponse('T'), headers: { 'x-ratelimit-remaining': '1' } };
     const { imgctl } = await scriptedUser({ [TOKEN_REQUEST]: response });
@@ -107,7 +127,18 @@ describe('login', () => {
       'IMGCTL_PASSWORD_COMMAND=false images list',
       'exit code 1\nhint: run the command in IMGCTL_PASSWORD_COMMAND by hand\n',
     ],
-    ['login', 'cannot prompt for the password without a terminal'],
+    [
+      'login',
+      'cannot prompt for the password without a terminal\nhint: provide it with --password-stdin, --password-command, --password-file or IMGCTL_PASSWORD\n',
+    ],
+    [
+      'IMGCTL_BASE_URL= login',
+      'cannot prompt for the base URL without a terminal\nhint: provide it with --base-url or IMGCTL_BASE_URL\n',
+    ],
+    [
+      'IMGCTL_USERNAME= login',
+      'cannot prompt for the user name without a terminal\nhint: provide it with --username or IMGCTL_USERNAME\n',
+    ],
     [
       `${DEMO} IMGCTL_TOKEN=T login`,
       'IMGCTL_TOKEN is set and would override this login\nhint: unset IMGCTL_TOKEN, then run: imgctl login\n',
