@@ -12,9 +12,12 @@ const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
 const roundTrip = (text: string, indent = 0) => stringify(parse(text).value, indent);
 
 it.each([
-  ...['"["', String.raw`"\""`, String.raw`"\\"`],
-  ...[list('[1]', 60), list('{"a":1}', 60)],
-])('isTooDeep reads past %s', (text) => {
+  ['a bracket in a text', '"["'],
+  ['a quoted quote', String.raw`"\""`],
+  ['a quoted backslash', String.raw`"\\"`],
+  ['60 lists side by side', list('[1]', 60)],
+  ['60 objects side by side', list('{"a":1}', 60)],
+])('isTooDeep reads past %s', (_what, text) => {
   const found = [49, 50].map((depth) => isTooDeep(`[${text},${nested(depth)}]`));
   expect(found).toEqual([false, true]);
 });
