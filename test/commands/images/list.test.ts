@@ -119,6 +119,16 @@ describe('images list', () => {
     expect((await imgctl(`images list -q ${options}`, { time })).stdout).toBe(ids);
   });
 
+  it('reads all images for the newest if the service says that it sorts otherwise', async () => {
+    const dayOf = (id: number) => new Date(Date.UTC(2018, 0, id === 1 ? 999 : id)).toISOString();
+    const images = testImages(150).map((image) => ({ ...image, created_on: dayOf(image.id) }));
+    const { imgctl } = await scriptedUser(({ url }) => {
+      url.searchParams.set('sort', 'id,desc');
+      return { json: cataloguePage(url, images) };
+    });
+    await expectSteps(imgctl, ['images list -s created_on,desc -n 1 --get id', '1\n']);
+  });
+
   it('warns if it sorts times in an unknown zone, and finds names in another Unicode form', async () => {
     const image = named(2, 'cafe\u0301-8.ova', { updated_on: '2024-06-30 Sun 10:00:00 IST' });
     const { imgctl } = await scriptedUser(({ url }) => {
