@@ -91,7 +91,7 @@ export function doubtsOf(changes: ImageChanges, request: SyncRequest, address: s
   const added = missing.filter(isReported);
   const doubt = (kind: Doubt['kind'], names: readonly string[], what: string, hint: Facts) =>
     names.length > 0 ? [{ kind, message: `${what} ${names.join(', ')}`, hint }] : [];
-  const lack = `your list has no ${lost.length === 1 ? 'image' : 'images'} named`;
+  const lack = lost.length === 1 ? 'your list has no image named' : 'your list has no images named';
   const report = imgctl('sync-status', `${request.id}`);
   const see = hint`see what the sync reported: ${report}; if nothing, check that the service reads ${address}`;
   const late = 'added, but not in your list yet:';
