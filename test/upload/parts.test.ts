@@ -206,7 +206,7 @@ describe('an upload to a folder', () => {
       onTestFinished(() => spy.mockRestore());
       await handle.close();
     };
-    return { folder, source, file, storage, put, sent, onSync };
+    return { folder, source, file, storage, put, sent, onSync, interrupt: clock.interrupt };
   };
 
   it.each<[string, (part: string) => void, string]>([
@@ -256,6 +256,13 @@ describe('an upload to a folder', () => {
     await onSync(() => Promise.reject(refusal));
     const error = await failure(put());
     expect(error).toMatchObject({ code: expected, message: expect.stringMatching(message) });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('that is interrupted before its part is read back leaves nothing', async () => {
+    const { folder, put, onSync, interrupt } = await setUp();
+    await onSync(async () => interrupt());
+    expect(await failure(put())).toMatchObject({ code: 'interrupted' });
     expect(readdirSync(folder)).toEqual([]);
   });
 
