@@ -142,6 +142,20 @@ it.each([
   },
 );
 
+it('push to WebDAV sends only the requests that a file needs', async () => {
+  const { push, requests } = await pushTo();
+  await push();
+  const sent = requestsTo({ requests }).map((each) => each.replace(/\.imgctl-.*/, 'PART'));
+  const [folder, part] = ['PROPFIND /bucket/', '/bucket/PART'];
+  expect(sent).toEqual([
+    // Is it there, does it have the file, and does it have dead parts?
+    ...[folder, `${folder}web.ova`, folder],
+    ...[`PUT ${part}`, `PROPFIND ${part}`, `MOVE ${part}`, `PROPFIND ${part}`],
+    // Is a rival there, and whose file is it? At the end, dead parts again.
+    ...[folder, `${folder}web.ova`, folder],
+  ]);
+});
+
 it.each([
   ['has half of it', '5', /: 5 of \d+ bytes\nhint: run the command again; if it fails again, /],
   ['does not have it', '', /: it is gone\nhint: /],
