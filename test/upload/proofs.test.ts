@@ -281,16 +281,16 @@ describe('the file of proofs', () => {
     const file = path.join(temporaryDirectory(), 'uploads.json');
     const proofs = loadProofs(file, io);
     for (let index = 0; index <= 5_000; index += 1) proofs.remember(proof(index, 'a'.repeat(700)));
-    proofs.remember(proof(1, 'b'));
+    proofs.remember(proof(0, 'b'));
     await proofs.save();
     proofs.remember(proof(2, 'c'.repeat(2 ** 22)));
     await proofs.save();
     const loaded = loadProofs(file, io);
     const isThere = (index: number) => loaded.has(proof(index, 'a'.repeat(700)));
     expect([0, 1, 2, 5_000].map(isThere)).toEqual([false, false, true, true]);
-    expect(loaded.has(proof(1, 'b'))).toBe(true);
-    expect(loaded.has({ ...proof(1, 'b'), source: '3' })).toBe(false);
-    expect(loaded.has({ ...proof(1, 'b'), package: 'db.ova' })).toBe(false);
+    expect(loaded.has(proof(0, 'b'))).toBe(true);
+    expect(loaded.has({ ...proof(0, 'b'), source: '3' })).toBe(false);
+    expect(loaded.has({ ...proof(0, 'b'), package: 'db.ova' })).toBe(false);
   });
 
   it('counts as empty if it was damaged, or is of another version or user, and is replaced', async () => {

@@ -570,6 +570,8 @@ describe('sync-status', () => {
       ['sync-status --profile other', '', /no sync request/, 5],
       ['sync-status --base-url http://127.0.0.1:1', '', /no sync request/, 5],
     );
+    const coloured = await imgctl('sync-status --list', { time, columns: 200, color: true });
+    expect(coloured.stdout).toMatch(/\u001b\[\d+mwaiting\u001b\[/);
     const { stdout } = await imgctl('sync-status --list', { time, columns: 50 });
     expect(stdout).toMatch(
       /^id +41\nstate +succeeded with 2 errors\n[\s\S]*\nadded +c\.ova, d\.ova\ndeleted +3\n\nid +40\n/,
