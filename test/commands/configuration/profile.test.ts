@@ -251,7 +251,7 @@ describe('whoami', () => {
       ['profile list --json', [{ name: 'one', base_url, token_state: 'valid' }]],
     );
     await at(
-      HOUR,
+      HOUR + 2_000,
       ['whoami -o csv', /,demo,expired,false,2026-01-05T13:00:00Z,0,.*\.json\r\n/, EXPIRED, 4],
       ['profile list --json', [{ name: 'one', token_state: 'expired' }]],
     );
