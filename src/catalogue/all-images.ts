@@ -9,18 +9,26 @@ import { areDescending, idOf, lowestLongerId } from './ids.ts';
 import type { ListRun } from './list-run.ts';
 import { isRefusedRequest, pageOrRefusal, requestPage } from './page.ts';
 import { NotByIdError, pagesById } from './pages-by-id.ts';
-import { incompleteList, MAX_READINGS, pagesByNumber } from './pages-by-number.ts';
+import { imagesByNumber, incompleteList, MAX_READINGS } from './pages-by-number.ts';
+
+/** The images of a page that were not on a page before it. */
+export type ImagesOfPage = Pick<ImagePage, 'images' | 'bytes'>;
 
 /**
- * Yields all images, each once.
- * @param first the first page @param stopAfter number of images that the caller needs at most
+ * Yields all images, each once, a page at a time.
+ * @param first the first page
+ * @param mostRead number of images that the caller needs at most
  * @throws ImgctlError incomplete-list
  */
-export async function* allImages(run: ListRun, first: ImagePage, stopAfter: number) {
+export async function* allImages(
+  run: ListRun,
+  first: ImagePage,
+  mostRead: number,
+): AsyncGenerator<ImagesOfPage, void, void> {
   const requests = new Requests(run, first);
   const yieldedIds = new Set<number>();
   try {
-    for await (const page of provenPagesById(first, requests, stopAfter)) {
+    for await (const page of checkedPagesById(first, requests, mostRead)) {
       for (const image of page.images) yieldedIds.add(idOf(image));
       yield page;
     }
@@ -82,16 +90,17 @@ class Requests {
 }
 
 /** Yields all images by id. @throws NotByIdError: some may be missing */
-async function* provenPagesById(first: ImagePage, requests: Requests, stopAfter: number) {
+async function* checkedPagesById(first: ImagePage, requests: Requests, mostRead: number) {
   let seen = 0;
-  let hasChanged = false;
-  for await (const page of pagesById(first, requests, stopAfter)) {
+  let wereDeleted = false;
+  for await (const page of pagesById(first, requests, mostRead)) {
     seen += page.images.length;
+    // Images were deleted, or the service leaves some out.
     const isShort = seen + page.countBelow < first.total;
-    if (isShort && !hasChanged) {
-      hasChanged = await hasListChanged(first, requests);
+    if (isShort && !wereDeleted) {
+      wereDeleted = await wereImagesDeleted(first, requests);
       const fault = `the service sent fewer than the ${first.total} images that it announced`;
-      if (!hasChanged) throw new NotByIdError(fault);
+      if (!wereDeleted) throw new NotByIdError(fault);
     }
     yield page;
   }
@@ -102,7 +111,7 @@ async function* provenPagesById(first: ImagePage, requests: Requests, stopAfter:
  * images without an id, or ids that are compared as texts, by which 99 is not below 500. Then even
  * a filter that all ids match, `id,lt,1000` if 999 is the highest, finds fewer than there are.
  */
-async function hasListChanged(first: ImagePage, requests: Requests): Promise<boolean> {
+async function wereImagesDeleted(first: ImagePage, requests: Requests): Promise<boolean> {
   const second = await requests.page({ perPage: 1 });
   if (stateOf(second) === stateOf(first)) return false;
   const [highest = {}] = first.images;
@@ -128,7 +137,7 @@ async function readByNumber(run: ListRun, first: ImagePage, refusal: unknown) {
   const readPage = (number: number) => requests.page({}, number);
   const readState = async () => stateOf(await requests.page({ perPage: 1 }));
   try {
-    return await pagesByNumber(readPage, run.firstPages.sortsById ? readState : undefined);
+    return await imagesByNumber(readPage, run.firstPages.sortsById ? readState : undefined);
   } catch (error) {
     throw isRefusedRequest(refusal) && isRefusedRequest(error) ? refusal : error;
   }

@@ -5,10 +5,11 @@
 //       findSurePage         from one page, if it has the list for sure (sure-page.ts)
 //         FirstPages           requests it, and remembers what the service refuses (first-pages.ts)
 //         LikeProofs           proves that its filter loses no images (like-proofs.ts)
+//         IdOrder              tells whether its highest ids are first (id-order.ts)
 //       matchingPages        from all pages, of which it yields what matches
 //         allImages            each image once, or an error if one may be missing (all-images.ts)
 //           pagesById            by id, several requests at a time (pages-by-id.ts)
-//           pagesByNumber        or by page number, if the service cannot (pages-by-number.ts)
+//           imagesByNumber       or by page number, if the service cannot (pages-by-number.ts)
 //   heldCatalogue        a snapshot, or the user's own images
 //
 // Each request is sent by requestPage (page.ts). Commands also use numberedPage, for --page N.
@@ -27,8 +28,7 @@ export interface Catalogue {
   readonly baseUrl: string;
   /**
    * Yields every image that matches, once, up to the limit, as the query sorts, or the highest id
-   * first. An exception: streamed by id without a limit, they come as the service sorts ids, perhaps
-   * as texts.
+   * first. Streamed by id without a limit, they come as the service sorts ids, perhaps as texts.
    * @throws ImgctlError incomplete-list: images may be missing
    */
   images(
@@ -86,9 +86,10 @@ export function ownCatalogue(
   const read = async () => {
     const { images, meta } = await client.listUserImages();
     const held = new Map<unknown, ReceivedImage>();
-    const repeated = images.filter((image) => addImage(held, image));
-    const [one] = repeated;
-    if (one) warn(`the service lists images twice, such as ${one.id}; the last one counts`);
+    let repeated: ReceivedImage | undefined;
+    for (const image of images) if (addImage(held, image)) repeated ??= image;
+    if (repeated)
+      warn(`the service lists images twice, such as ${repeated.id}; the last one counts`);
     return { images: [...held.values()], meta };
   };
   let list: ReturnType<typeof read> | undefined;

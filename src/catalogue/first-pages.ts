@@ -4,7 +4,6 @@ import type { Client } from '../api/client.ts';
 import type { ImagePage, PageQuery } from '../api/images.ts';
 import { ImgctlError } from '../errors.ts';
 import { BY_ID, printSort } from '../query/sort.ts';
-import { idOf, lowestLongerId } from './ids.ts';
 import { isOutage, isWhole, pageOrRefusal, requestPage } from './page.ts';
 
 export const ID_ORDER = printSort(BY_ID);
@@ -22,21 +21,20 @@ export interface ListSetup {
 
 /**
  * A refusal does not say what it is for: the filter, the sort, or neither. So a simpler request
- * follows it. If that is refused too, the first refusal is the error:
+ * follows it. If all are refused, the first refusal is the error, as the user asked for that:
  *
  *     filter=name,like,%a%&sort=id,desc   403, the error
  *     sort=id,desc                        404
- *                                         500
+ *     neither                             500
  */
 export class FirstPages {
   readonly #setup: ListSetup;
   /** By filter and sort: `name,like,%a% by id,desc`. */
   readonly #refusals = new Map<string, ImgctlError>();
-  /** The refusals since the last page. */
+  /** The refusals since the last page that came. */
   #refusedInARow: readonly ImgctlError[] = [];
   #ofAll: ImagePage | undefined;
   #sortsById = true;
-  #sortsIdsAsNumbers: boolean | undefined;
 
   constructor(setup: ListSetup) {
     this.#setup = setup;
@@ -86,34 +84,5 @@ export class FirstPages {
   /** True if the first page of all images was read, and has all of them. */
   get hasAll(): boolean {
     return this.#ofAll !== undefined && isWhole(this.#ofAll);
-  }
-
-  /** False if the service may sort ids as texts: 999 before 1150. */
-  async sortsIdsAsNumbers(): Promise<boolean> {
-    this.#sortsIdsAsNumbers ??= await this.#hasNoLongerIds();
-    return this.#sortsIdsAsNumbers;
-  }
-
-  /**
-   * True if no image has a longer id than the first one. The service is asked if it sends ids as texts,
-   * or if the first id begins with a 9, as it usually does among texts, or is too low for so many
-   * images:
-   *
-   *     first id   images   filter=id,ge,1000
-   *     1150       1150                         true
-   *     999        999      no image            true
-   *     999        1150     1150, or refused    false
-   *     899        1050     1150, or refused    false
-   */
-  async #hasNoLongerIds(): Promise<boolean> {
-    const first = await this.ofAll();
-    const [image = {}] = first.images;
-    const firstId = idOf(image);
-    // Some services count ids from 0.
-    const isTooLow = firstId + 1 < first.total;
-    const mayBeText = isTooLow || typeof image.id === 'string' || `${firstId}`.startsWith('9');
-    if (!mayBeText) return true;
-    const longer = await this.request({ filter: `id,ge,${lowestLongerId(firstId)}`, perPage: 1 });
-    return !(longer instanceof ImgctlError) && longer.images.length === 0;
   }
 }

@@ -32,20 +32,20 @@ export class LikeProofs {
   }
 
   /**
-   * True if the service finds every value of the field that has the part.
+   * Returns true if the service finds every value of the field that has the part.
    * @param page the images that it found
    */
-  async isProved(field: Field, part: string, page: ImagePage): Promise<boolean> {
+  async prove(field: Field, part: string, page: ImagePage): Promise<boolean> {
     const key = keyOfProof(field, part);
     const known = this.#results.get(key);
     if (known !== undefined) return known;
-    const isProved = await this.#prove(field, part, page);
+    const isProved = await this.#try(field, part, page);
     if (!isProved) this.#trace(`like is not proved for ${field}, so its filter is not used`);
     this.#results.set(key, isProved);
     return isProved;
   }
 
-  async #prove(field: Field, part: string, page: ImagePage): Promise<boolean> {
+  async #try(field: Field, part: string, page: ImagePage): Promise<boolean> {
     const first = await this.#firstPages.ofAll();
     const probe = findProbe(field, part, [...valuesOf(page, field), ...valuesOf(first, field)]);
     const filter = probe && likeFilter(field, reverseCase(probe))?.text;

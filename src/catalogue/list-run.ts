@@ -2,10 +2,12 @@
 
 import { MAX_PER_PAGE } from '../api/images.ts';
 import { FirstPages, type ListClient, type ListSetup } from './first-pages.ts';
+import { IdOrder } from './id-order.ts';
 import { LikeProofs } from './like-proofs.ts';
 
 export interface ListRun extends ListSetup {
   readonly firstPages: FirstPages;
+  readonly idOrder: IdOrder;
   readonly likeProofs: LikeProofs;
 }
 
@@ -17,5 +19,6 @@ export function startListRun(
 ): ListRun {
   const setup = { client, perPage, trace };
   const firstPages = new FirstPages(setup);
-  return { ...setup, firstPages, likeProofs: new LikeProofs(firstPages, trace) };
+  const idOrder = new IdOrder(firstPages);
+  return { ...setup, firstPages, idOrder, likeProofs: new LikeProofs(firstPages, trace) };
 }

@@ -17,7 +17,6 @@ interface Reader {
   requestBelow(bound: number): Promise<ImagePage>;
 }
 
-/** The images of a page that were not on a page before it. */
 export interface TakenPage extends Pick<ImagePage, 'images' | 'bytes'> {
   /** Number of images with lower ids, as the service says. */
   readonly countBelow: number;
@@ -26,12 +25,13 @@ export interface TakenPage extends Pick<ImagePage, 'images' | 'bytes'> {
 /**
  * Yields the images of a list, the highest id first, a page at a time, until it has yielded as many
  * as the caller needs.
- * @param first the first page @throws NotByIdError; what the reader throws
+ * @param first the first page
+ * @throws NotByIdError; what the reader throws
  */
-export async function* pagesById(first: ImagePage, reader: Reader, stopAfter: number) {
+export async function* pagesById(first: ImagePage, reader: Reader, mostRead: number) {
   if (!isEcho(ID_ORDER, first.meta.sort)) throw new NotByIdError('the service does not sort by id');
   const segments = new Segments(first, reader);
-  let needed = stopAfter;
+  let needed = mostRead;
   for (;;) {
     const page = await segments.take();
     needed -= page.images.length;
@@ -43,12 +43,14 @@ export async function* pagesById(first: ImagePage, reader: Reader, stopAfter: nu
   }
 }
 
+/** Lower than all ids, so that the last page covers all segments. */
 const END_OF_LIST = -Infinity;
 
 /** The ids below `bound` and down to `end`, and the page of them, which has been requested. */
 interface Segment {
   /** Infinity for the first page. */
   readonly bound: number;
+  /** Infinity for the first page, as nobody knows where it ends. */
   readonly end: number;
   readonly arrival: Promise<ImagePage>;
 }
@@ -91,16 +93,24 @@ class Segments {
     const [segment, ...others] = this.#ahead;
     if (segment === undefined) throw new Error('no segment was requested');
     const page = await segment.arrival;
-    const ids = idsOf(page, segment.bound);
-    const lowest = isWhole(page) ? END_OF_LIST : ids.at(-1);
-    if (lowest === undefined) throw new NotByIdError('an empty page announces images');
-    if (lowest !== END_OF_LIST) this.#learn(ids, segment.bound, lowest);
+    requireDescending(page, segment.bound);
     // Of 609 ... 520, those from 580 on were taken with the page before.
     const images = page.images.filter((image) => idOf(image) < this.#takenDownTo);
-    const takenDownTo = Math.min(this.#takenDownTo, lowest);
+    // If images came in between, a page may end before the one that was taken before it.
+    const takenDownTo = Math.min(this.#takenDownTo, this.#lowestOf(page, segment.bound));
     this.#takenDownTo = takenDownTo;
     this.#ahead = others.filter(({ end }) => end < takenDownTo);
-    return { images, countBelow: page.total - ids.length, bytes: page.bytes };
+    return { images, countBelow: page.total - page.images.length, bytes: page.bytes };
+  }
+
+  /** Returns the id down to which the page has all images below the bound. */
+  #lowestOf(page: ImagePage, bound: number): number {
+    if (isWhole(page)) return END_OF_LIST;
+    const ids = page.images.map(idOf);
+    const lowest = ids.at(-1);
+    if (lowest === undefined) throw new NotByIdError('an empty page announces images');
+    this.#learn(ids, bound, lowest);
+    return lowest;
   }
 
   /** Requests what is taken next, and more segments, but no more than so many images need. */
@@ -140,10 +150,9 @@ class Segments {
   }
 }
 
-/** Returns the ids of a page. @throws NotByIdError: they are not below the bound, or not sorted */
-function idsOf({ images }: ImagePage, bound: number): number[] {
-  const ids = images.map(idOf);
-  if (areDescending(ids, bound)) return ids;
+/** @throws NotByIdError: the ids are not below the bound, or not sorted */
+function requireDescending({ images }: ImagePage, bound: number): void {
+  if (areDescending(images.map(idOf), bound)) return;
   const verb = bound === Infinity ? 'sort' : 'filter';
   throw new NotByIdError(`the service does not ${verb} by id`);
 }

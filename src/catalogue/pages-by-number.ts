@@ -25,7 +25,7 @@ type ByKey = ReadonlyMap<unknown, ReceivedImage>;
  * @param readState tells one state of the list from another; undefined if the service does not sort
  * @throws ImgctlError incomplete-list; bad-answer: it is too large; what reading a page throws
  */
-export async function pagesByNumber(
+export async function imagesByNumber(
   readPage: (number: number) => Promise<ImagePage>,
   readState: (() => Promise<string>) | undefined,
 ): Promise<ReceivedImage[]> {

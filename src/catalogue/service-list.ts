@@ -4,7 +4,7 @@ import type { ImagePage } from '../api/images.ts';
 import type { ReceivedImage } from '../api/types.ts';
 import type { Query } from '../query/query.ts';
 import { BY_ID, isSortedBy } from '../query/sort.ts';
-import { allImages } from './all-images.ts';
+import { allImages, type ImagesOfPage } from './all-images.ts';
 import { holdImages } from './held-images.ts';
 import type { ListRun } from './list-run.ts';
 import { findSurePage, totalOfPart } from './sure-page.ts';
@@ -15,7 +15,8 @@ export interface ReadOptions {
   readonly streams?: boolean;
   /**
    * Receives the images that come, also those that do not match, some perhaps again.
-   * @param total as announced @param filter of the service, which leaves images out
+   * @param total as announced
+   * @param filter of the service, which leaves images out
    */
   readonly watch?: (images: readonly ReceivedImage[], total: number, filter?: string) => void;
 }
@@ -50,9 +51,11 @@ export async function* listCatalogue(
   }
   const { limit = Infinity, streams = false } = options;
   const first = await run.firstPages.ofAll();
-  const comesInOrder = isSortedBy(query.sorts, BY_ID) && (await comesByNumber(run, limit));
+  // Without a limit, ids that come as texts are sorted here, or streamed as they come.
+  const comesInOrder =
+    isSortedBy(query.sorts, BY_ID) && (limit === Infinity || (await run.idOrder.isByNumber()));
   const stopAfter = comesInOrder ? limit : Infinity;
-  const pages = matchingPages(run, query, first, { ...options, limit: stopAfter });
+  const pages = matchingPages(run, query, first, stopAfter, options.watch);
   let count = 0;
   if (streams && comesInOrder) {
     for await (const { images } of pages) {
@@ -64,13 +67,10 @@ export async function* listCatalogue(
     count = images.length;
     yield query.sort(images).slice(0, limit);
   }
-  const total = count === stopAfter ? totalOfPart(first, query) : count;
+  const wasStopped = count === stopAfter;
+  const total = wasStopped ? totalOfPart(first, query, count) : count;
   return { meta: first.meta, total };
 }
-
-/** True unless the service sorts ids as texts, which is only asked for a limit. */
-const comesByNumber = async ({ firstPages }: ListRun, limit: number) =>
-  limit === Infinity || firstPages.sortsIdsAsNumbers();
 
 /** Returns the list if one page is sure to have it, else undefined. */
 export async function listSurePage(
@@ -86,18 +86,20 @@ export async function listSurePage(
 }
 
 /**
- * Yields what matches of each page of all images, up to the limit. The pages have no other filter
- * than that of their ids, as the service takes only one.
+ * Yields what matches of each page of all images. The pages have no other filter than that of their
+ * ids, as the service takes only one.
+ * @param stopAfter number of images that match after which no more are needed; Infinity for all
  */
 async function* matchingPages(
   run: ListRun,
   query: Query,
   first: ImagePage,
-  { watch, limit = Infinity }: ReadOptions,
-): AsyncGenerator<Pick<ImagePage, 'images' | 'bytes'>, void, void> {
+  stopAfter: number,
+  watch: ReadOptions['watch'],
+): AsyncGenerator<ImagesOfPage, void, void> {
   // With conditions, nobody knows how many images must be read.
-  const mostRead = query.conditions.length === 0 ? limit : Infinity;
-  let left = limit;
+  const mostRead = query.conditions.length === 0 ? stopAfter : Infinity;
+  let left = stopAfter;
   for await (const { images, bytes } of allImages(run, first, mostRead)) {
     watch?.(images, first.total);
     const matching = images.filter((image) => query.matches(image)).slice(0, left);

@@ -15,7 +15,7 @@ import {
   ranksOf,
 } from '../query/sort.ts';
 import { ZONE_SPREAD } from '../query/timestamp.ts';
-import type { FirstPages } from './first-pages.ts';
+import type { IdOrder } from './id-order.ts';
 import { areDescending, idOf } from './ids.ts';
 import type { ListRun } from './list-run.ts';
 import { isEcho, isWhole } from './page.ts';
@@ -48,30 +48,38 @@ interface SurePage {
  *     list -s created_on,desc -n 5   sort=created_on,desc                     or the newest
  */
 export async function findSurePage(run: ListRun, wanted: Wanted): Promise<SurePage | undefined> {
-  const { firstPages, likeProofs, perPage } = run;
-  const sort = sortOfPage(wanted, perPage);
+  const sort = sortOfPage(wanted, run.perPage);
   for (const filter of filtersToSend(wanted.query)) {
-    if (firstPages.hasAll) break;
-    if (likeProofs.hasFailed(filter)) continue;
-    const page = await firstPages.request({ filter: filter.text, sort: printSort(sort) });
-    if (page instanceof ImgctlError) continue;
-    const list = await listOn(page, sort, wanted, firstPages);
-    // With another filter, or without one, more images are likely to match.
-    if (list === undefined) return undefined;
-    if (filter.part !== undefined) {
-      // Its proof needs the first page of all images, and is not needed if that has all of them.
-      await firstPages.ofAll();
-      if (firstPages.hasAll) break;
-      if (!(await likeProofs.isProved(filter.field, filter.part, page))) continue;
-    }
-    return { ...list, filter };
+    const page = await pageWithFilter(filter, sort, run);
+    const list = page && (await listOn(page, sort, wanted, run));
+    if (list) return { ...list, filter };
   }
-  const page = await pageWithoutFilter(firstPages, sort);
-  return listOn(page, sort, wanted, firstPages);
+  const page = await pageWithoutFilter(sort, run);
+  return listOn(page, sort, wanted, run);
+}
+
+/**
+ * Returns undefined if the service refuses the filter, or may lose images by it, or if the first
+ * page of all images has all of them.
+ */
+async function pageWithFilter(
+  filter: ServiceFilter,
+  sort: FieldSort,
+  { firstPages, likeProofs }: ListRun,
+): Promise<ImagePage | undefined> {
+  if (firstPages.hasAll || likeProofs.hasFailed(filter)) return undefined;
+  const page = await firstPages.request({ filter: filter.text, sort: printSort(sort) });
+  if (page instanceof ImgctlError) return undefined;
+  // Services agree on what all operators but `like` find.
+  if (filter.part === undefined) return page;
+  // The proof needs this page.
+  await firstPages.ofAll();
+  if (firstPages.hasAll) return undefined;
+  return (await likeProofs.prove(filter.field, filter.part, page)) ? page : undefined;
 }
 
 /** Returns the first page of all images, in this order or, if it is refused, by id. */
-async function pageWithoutFilter(firstPages: FirstPages, sort: FieldSort): Promise<ImagePage> {
+async function pageWithoutFilter(sort: FieldSort, { firstPages }: ListRun): Promise<ImagePage> {
   // A page that has all images is enough in any order.
   if (sort === BY_ID || firstPages.hasAll) return firstPages.ofAll();
   const page = await firstPages.request({ sort: printSort(sort) });
@@ -103,18 +111,16 @@ async function listOn(
   page: ImagePage,
   sort: FieldSort,
   { query, limit }: Wanted,
-  firstPages: FirstPages,
+  { idOrder }: ListRun,
 ): Promise<SurePage | undefined> {
   const isRepeating = new Set(page.images.map(keyOf)).size < page.images.length;
   if (isRepeating) return undefined;
   const matching = page.images.filter((image) => query.matches(image));
   const images = query.sort(matching).slice(0, limit);
   if (isWhole(page)) return { page, images, total: matching.length };
-  const isSure =
-    images.length === limit &&
-    isSortedBy(query.sorts, sort) &&
-    (await comeFirst(images, page, sort, firstPages));
-  return isSure ? { page, images, total: totalOfPart(page, query) } : undefined;
+  if (images.length < limit || !isSortedBy(query.sorts, sort)) return undefined;
+  const isSure = await comeFirst(images, page, sort, idOrder);
+  return isSure ? { page, images, total: totalOfPart(page, query, limit) } : undefined;
 }
 
 /** True if no other page has an image that comes before these. */
@@ -122,11 +128,12 @@ async function comeFirst(
   images: readonly ReceivedImage[],
   page: ImagePage,
   sort: FieldSort,
-  firstPages: FirstPages,
+  idOrder: IdOrder,
 ): Promise<boolean> {
+  // The service may ignore the sort, or have refused it.
   if (!isEcho(printSort(sort), page.meta.sort)) return false;
   if (sort.field !== 'id') return hasNewest(page, images, sort.field);
-  return isInOrder(page, sort) && firstPages.sortsIdsAsNumbers();
+  return isInOrder(page, sort) && idOrder.isByNumber();
 }
 
 /** True if the ids are whole numbers in the order of the sort. */
@@ -140,8 +147,8 @@ function isInOrder({ images }: ImagePage, { direction }: FieldSort): boolean {
  * their zones, may send an image after others that are up to ZONE_SPREAD older:
  *
  *     the newest five     20 May and later
- *     the last image      18 May: the newest on the next page may be of 19 May, so the five are sure
- *                         20 May: they are not
+ *     the last image      18 May: other pages have none after 19 May, so the five are sure
+ *                         20 May: other pages may have one of 21 May
  *
  * Times that are unreadable, or not sorted, prove nothing.
  */
@@ -154,8 +161,13 @@ function hasNewest(page: ImagePage, newest: readonly ReceivedImage[], field: Fie
 }
 
 /**
- * Returns how many match in all, for a list that was not read to its end: unknown with conditions.
+ * Returns how many match in all, for a list of which only so many were read: unknown with
+ * conditions, or if the service announced fewer.
  */
-export function totalOfPart({ total }: ImagePage, { conditions }: Query): number | undefined {
-  return conditions.length > 0 ? undefined : total;
+export function totalOfPart(
+  { total }: ImagePage,
+  { conditions }: Query,
+  count: number,
+): number | undefined {
+  return conditions.length > 0 || total < count ? undefined : total;
 }
