@@ -85,7 +85,7 @@ class LineReader {
   read(word: string): void {
     const { pending } = this;
     this.pending = undefined;
-    if (this.isEnded) this.args.push(word);
+    if (this.isEnded) this.#readName(word);
     else if (pending && isValueOf(pending, word)) this.#add('value', word, pending);
     else {
       this.withoutValue ??= pending;
@@ -98,7 +98,7 @@ class LineReader {
     if (word === '--') this.isEnded = true;
     else if (word.startsWith('--')) this.#readLong(word);
     else if (/^-./.test(word) && !NEGATIVE_NUMBER.test(word)) this.#readCluster(word);
-    else this.#readName(word);
+    else this.#add(this.#readName(word), word);
   }
 
   /** Reads `--limit` or `--limit=5`. */
@@ -132,15 +132,17 @@ class LineReader {
     }
   }
 
-  /** Reads the name of a command, or an argument. */
-  #readName(word: string): void {
+  /** Reads the name of a command, or an argument: also after `--`, as commander does. */
+  #readName(word: string): 'command' | 'argument' {
     const found = followersOf(this).find((each) => commandNames(each).includes(word));
-    this.#add(found ? 'command' : 'argument', word);
-    if (found) {
-      this.path.push(found.name);
-      this.command = found.name === 'help' ? this.#pages : found;
-      this.options = [...new Set([...(found.options ?? []), ...ALL_GLOBAL_OPTIONS])];
-    } else this.args.push(word);
+    if (!found) {
+      this.args.push(word);
+      return 'argument';
+    }
+    this.path.push(found.name);
+    this.command = found.name === 'help' ? this.#pages : found;
+    this.options = [...new Set([...(found.options ?? []), ...ALL_GLOBAL_OPTIONS])];
+    return 'command';
   }
 
   #addOption(option: OptionDeclaration, flag: string, value?: string): void {

@@ -24,6 +24,7 @@ it.each([
   ['config set password-command -x', ['password-command'], []],
   ['images list --no-header -zx a', ['a'], ['--no-header']],
   ['images list --profile -q a -s -h', ['a'], ['--profile=-q', '--sort=-h']],
+  ['-- images list -q', ['-q'], []],
 ])('%s has the arguments %j and the options %j', (line, args, options) => {
   const typed = readTyped(COMMANDS, line.split(' '));
   const flags: string[] = [];

@@ -63,6 +63,7 @@ describe('imgctl help', () => {
       'help images list -n 5',
       'help images list --bogus hunter2',
       'help images list help',
+      '-- help images list',
     ];
     for (const line of lines) {
       expect(await run(line)).toEqual(help);
