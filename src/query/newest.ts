@@ -7,6 +7,7 @@ import { readName } from './name.ts';
 import { Query } from './query.ts';
 import { likeliestFirst, type Series, SeriesIndex } from './series.ts';
 import { Tally } from './tally.ts';
+import { describeZone } from './timestamp.ts';
 
 /** Collects the images that match a query, by series. */
 export interface NewestCollector {
@@ -123,7 +124,7 @@ function wildcardsOf(image: ImageRecord): string {
 function doubtOf({ choices, doubt }: Series<ImageRecord>, query: Query): string | undefined {
   if (doubt !== undefined) return doubt;
   const zone = query.zones.deciding(choices[0]);
-  return zone && `the unknown zone ${zone} decides whether the newest image matches`;
+  return zone && `a time ${describeZone(zone)} decides whether the newest image matches`;
 }
 
 function ambiguityOf(series: Series<ImageRecord>, query: Query): AmbiguousError | undefined {

@@ -2,7 +2,7 @@
 
 import { type ImageRecord, nameOf } from './fields.ts';
 import type { Condition, Query } from './query.ts';
-import { UNREADABLE } from './timestamp.ts';
+import { describeZone, UNREADABLE } from './timestamp.ts';
 import { parseWord, type Word } from './word.ts';
 
 /** A condition, and what was seen of it while nothing matched all conditions. */
@@ -97,8 +97,8 @@ export class Tally {
     const { size } = this.#uncertain;
     if (size === 0) return undefined;
     const [images, they] = size === 1 ? ['image has', 'it is'] : ['images have', 'they are'];
-    const zones = [...this.#zones].sort().join(', ');
-    return `${size} ${images} times in an unknown zone (${zones}); ${they} ${this.#treatment()}`;
+    const zones = [...this.#zones].map(describeZone).sort().join(' or ');
+    return `${size} ${images} times ${zones}; ${they} ${this.#treatment()}`;
   }
 
   #treatment(): string {

@@ -33,16 +33,24 @@ const MINUTES_EAST = new Map(
 export interface Time {
   /** Milliseconds since the epoch; in an unknown zone as if that were UTC. */
   readonly at: number;
-  /** The abbreviation of an unknown zone, or `none`. */
+  /** The abbreviation of an unknown zone, or NO_ZONE. */
   readonly unknownZone: string | undefined;
 }
 
+/** Stands for the zone of a time that has none. */
+const NO_ZONE = 'none';
 /** Stands for the zone of a text that is no time. */
 export const UNREADABLE = 'unreadable';
 
+/** Returns what is said of a time with such a zone. */
+export function describeZone(zone: string): string {
+  if (zone === UNREADABLE) return 'that cannot be read';
+  return zone === NO_ZONE ? 'without a zone' : `in the unknown zone ${zone}`;
+}
+
 /** Parses the service's `2018-07-18 Wed 15:36:49 EDT`, or ISO 8601 with a zone. */
 export function parseTime(text: string): Time | undefined {
-  const { utc, zone = 'none' } = parseTimeText(text);
+  const { utc, zone = NO_ZONE } = parseTimeText(text);
   if (utc === undefined) return undefined;
   const east = minutesEast(zone);
   if (east !== undefined) return { at: utc - east * MINUTE, unknownZone: undefined };

@@ -77,7 +77,8 @@ describe('a query', () => {
     expect(tally.zoneWarning()).toBeUndefined();
     const sorting = new Tally(query({ sorts: ['updated_on'] }));
     sorting.see(images);
-    const sorted = '3 images have times in an unknown zone (BST, IST); they are sorted as UTC';
+    const sorted =
+      '3 images have times in the unknown zone BST or in the unknown zone IST; they are sorted as UTC';
     expect(sorting.zoneWarning()).toBe(sorted);
     tally.see(images);
     tally.see(images);
@@ -95,7 +96,7 @@ describe('a query', () => {
     expect(tally.counts().counts.map(({ count }) => count)).toEqual([2, 1]);
     const zoned = new Tally(query({ sorts: ['updated_on'] }));
     zoned.see(['IST', 'BST'].map((zone) => ({ updated_on: `2024-06-15 Sat 10:00:00 ${zone}` })));
-    expect(zoned.zoneWarning()).toMatch(/^2 images have times in an unknown zone \(BST, IST\)/);
+    expect(zoned.zoneWarning()).toMatch(/^2 images have times in the unknown zone BST or /);
   });
 
   it('knows a zone that decides if the first of two filters needs none', () => {
@@ -123,8 +124,7 @@ describe('a query', () => {
     const asked = query({ sorts: ['updated_on', 'id'] });
     const tally = new Tally(asked);
     tally.see([{ id: 1, updated_on: 'soon' }, { id: 2, updated_on: STAMP }, { id: 3 }]);
-    const warning =
-      '1 image has times in an unknown zone (unreadable); it is sorted as missing or as UTC';
+    const warning = '1 image has times that cannot be read; it is sorted as missing or as UTC';
     expect(tally.zoneWarning()).toBe(warning);
   });
 

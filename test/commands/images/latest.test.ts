@@ -125,11 +125,21 @@ describe('images latest', () => {
     expect(await latest([...images, named(3, 'a-8.01.ova')])).toEqual(failed(2, choice));
   });
 
+  it.each([
+    ['without a zone', '2020-01-02T10:00'],
+    ['that cannot be read', 'soon'],
+  ])('exits 2 if a time %s decides whether the newest matches', async (what, time) => {
+    const images = [named(1, 'a-1.ova'), named(2, 'a-2.ova', { updated_on: time })];
+    const problem = `a time ${what} decides whether the newest image matches\n`;
+    const line = '-f updated_on<2020-01-02T12:00Z';
+    expect(await latest(images, line)).toEqual(failed(2, problem));
+  });
+
   it('exits 2 if an unknown zone decides whether the newest image matches a filter', async () => {
     const older = named(1, 'a-1.ova', { updated_on: '2020-01-01 Wed 00:00:00 UTC' });
     const newer = named(2, 'a-2.ova', { updated_on: UNCLEAR });
     const problem =
-      'the unknown zone IST decides whether the newest image matches\n  2  [images] linux/a-2.ova';
+      'a time in the unknown zone IST decides whether the newest image matches\n  2  [images] linux/a-2.ova';
     for (const options of ['', '--each']) {
       const line = `${options} -f updated_on<2020-01-02T12:00Z`;
       expect(await latest([older, newer], line)).toEqual(failed(2, problem));
@@ -140,7 +150,7 @@ describe('images latest', () => {
     const terminal = { stdin: fakeTerminal('1\n'), columns: 80, errorColumns: 80 };
     const unasked = await imgctl('images latest -f updated_on<2020-01-02T12:00Z', terminal);
     expect([unasked.exitCode, unasked.stderr.includes('Which one?')]).toEqual([2, false]);
-    const warning = 'imgctl: warning: 1 image has times in an unknown zone (IST); it is shown\n';
+    const warning = 'imgctl: warning: 1 image has times in the unknown zone IST; it is shown\n';
     const newest = named(3, 'a-3.ova', { updated_on: CREATED });
     expect(await latest([older, newer, newest], '-q -f updated_on<2020-01-02T12:00Z')).toEqual({
       stdout: '3\n',

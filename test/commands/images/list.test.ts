@@ -135,7 +135,7 @@ describe('images list', () => {
       url.searchParams.delete('sort');
       return { json: cataloguePage(url, [testImage(1), image]) };
     });
-    const message = '1 image has times in an unknown zone (IST); it is sorted as UTC';
+    const message = '1 image has times in the unknown zone IST; it is sorted as UTC';
     await expectSteps(
       imgctl,
       ['images list -q -s updated_on', '1\n2\n', `imgctl: warning: ${message}\n`],
