@@ -123,7 +123,7 @@ function fieldsError(
   const names: readonly string[] = fields?.map(({ name }) => name) ?? (subcommands ? FIELDS : []);
   if (!text.split(',').some((each) => names.includes(each.toLowerCase()))) return undefined;
   const facts = findOption(options, '-c')
-    ? `choose fields with: -c ${text}`
+    ? `choose fields with: -c ${shellQuote(text)}`
     : 'choose fields with: --json | jq';
   return new ImgctlError('usage', '--json takes no value', { facts });
 }

@@ -104,7 +104,7 @@ describe('a usage error', () => {
 describe('fields after --json', () => {
   it.each([
     ['images list debian --json id,name', '-c id,name'],
-    ['images latest debian --json path', '-c path'],
+    ["images latest debian --json 'path,a b'", "-c 'path,a b'"],
     ['images changes --json ID', '--json | jq'],
     ['my-images --json id,nam', '-c id,nam'],
     ['whoami --json profile', '--json | jq'],
