@@ -173,11 +173,13 @@ export type TypedLine = Readonly<Omit<LineReader, 'read'>>;
  *     --profile --json               true: imgctl's own options are looked for first, in order
  *     --filter --json, --filter -qx  false: for the same reason
  *     --filter --help                true: commander looks for this one last
+ *     --filter --                    false: imgctl itself would take -- for the end of options
  */
 function isValueOf(pending: OptionDeclaration, word: string): boolean {
+  if (ALL_GLOBAL_OPTIONS.includes(pending)) return true;
   const flag = word.startsWith('--') ? splitLongOption(word)[0] : word.slice(0, 2);
   const option = findOption(ALL_GLOBAL_OPTIONS, flag);
-  return option === undefined || option === HELP_OPTION || ALL_GLOBAL_OPTIONS.includes(pending);
+  return word !== '--' && (option === undefined || option === HELP_OPTION);
 }
 
 /** Returns the commands that can follow. */

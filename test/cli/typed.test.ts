@@ -41,6 +41,7 @@ it.each([
 it.each([
   ['images list -f --color=never web', "option '--filter' needs a value"],
   ['images list -n -q', "option '--limit' needs a value"],
+  ['images list -f -- --json', "option '--filter' needs a value"],
   ['images list -n -ocsv 5', "option '--limit' needs a value"],
   ['images list -f -qx web', "option '--filter' needs a value"],
   ['images list --bogus -n -x', "unknown option '--bogus'"],
