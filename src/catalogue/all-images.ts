@@ -4,7 +4,7 @@ import { type ImagePage, MAX_PAGES, type PageQuery } from '../api/images.ts';
 import type { ReceivedImage } from '../api/types.ts';
 import { ImgctlError } from '../errors.ts';
 import { BY_ID, sortImages } from '../query/sort.ts';
-import { ID_ORDER } from './first-pages.ts';
+import { SORT_BY_ID } from './first-pages.ts';
 import { areDescending, idOf, lowestLongerId } from './ids.ts';
 import type { ListRun } from './list-run.ts';
 import { isRefusedRequest, pageOrRefusal, requestPage } from './page.ts';
@@ -66,7 +66,7 @@ class Requests {
     this.#left -= 1;
     if (this.#left < 0) throw incompleteList('its pages do not end');
     const { client, firstPages, perPage } = this.#run;
-    const sort = firstPages.sortsById ? ID_ORDER : undefined;
+    const sort = firstPages.sortsById ? SORT_BY_ID : undefined;
     const { signal } = this.#abort;
     return requestPage(client, { sort, perPage, ...pageQuery }, number, { signal });
   }
@@ -92,32 +92,32 @@ class Requests {
 /** Yields all images by id. @throws NotByIdError: some may be missing */
 async function* checkedPagesById(first: ImagePage, requests: Requests, mostRead: number) {
   let seen = 0;
-  let wereDeleted = false;
+  let isFilterTrusted = false;
   for await (const page of pagesById(first, requests, mostRead)) {
     seen += page.images.length;
-    // Images were deleted, or the service leaves some out.
-    const isShort = seen + page.countBelow < first.total;
-    if (isShort && !wereDeleted) {
-      wereDeleted = await wereImagesDeleted(first, requests);
+    const lacksImages = seen + page.countBelow < first.total;
+    if (lacksImages && !isFilterTrusted) {
+      isFilterTrusted = await wereImagesDeleted(first, requests);
       const fault = `the service sent fewer than the ${first.total} images that it announced`;
-      if (!wereDeleted) throw new NotByIdError(fault);
+      if (!isFilterTrusted) throw new NotByIdError(fault);
     }
     yield page;
   }
 }
 
 /**
- * True if images were deleted, as far as the service tells. Else its filter by id leaves some out:
- * images without an id, or ids that are compared as texts, by which 99 is not below 500. Then even
- * a filter that all ids match, `id,lt,1000` if 999 is the highest, finds fewer than there are.
+ * True if the list has changed, and the filter by id still counts all images: then those that lack
+ * were deleted. Else the filter leaves some out: images without an id, or ids that are compared as
+ * texts, by which 99 is not below 500. To be counted, all ids are below that of `id,lt,1000`, if 999
+ * is the highest.
  */
 async function wereImagesDeleted(first: ImagePage, requests: Requests): Promise<boolean> {
   const second = await requests.page({ perPage: 1 });
   if (stateOf(second) === stateOf(first)) return false;
-  const [highest = {}] = first.images;
+  const [highest = {}] = second.images;
   const filter = `id,lt,${lowestLongerId(idOf(highest))}`;
-  const withId = await pageOrRefusal(requests.page({ filter, perPage: 1 }));
-  return !(withId instanceof ImgctlError) && withId.total >= second.total;
+  const counted = await pageOrRefusal(requests.page({ filter, perPage: 1 }));
+  return !(counted instanceof ImgctlError) && counted.total >= second.total;
 }
 
 /**

@@ -6,7 +6,7 @@ import { ImgctlError } from '../errors.ts';
 import { BY_ID, printSort } from '../query/sort.ts';
 import { isOutage, isWhole, pageOrRefusal, requestPage } from './page.ts';
 
-export const ID_ORDER = printSort(BY_ID);
+export const SORT_BY_ID = printSort(BY_ID);
 
 export type ListClient = Pick<Client, 'listImages' | 'connections'>;
 
@@ -68,7 +68,7 @@ export class FirstPages {
    */
   async ofAll(): Promise<ImagePage> {
     if (this.#ofAll) return this.#ofAll;
-    const sorted = await this.request({ sort: ID_ORDER });
+    const sorted = await this.request({ sort: SORT_BY_ID });
     const page = sorted instanceof ImgctlError ? await this.request({}) : sorted;
     if (page instanceof ImgctlError) throw this.#refusedInARow[0];
     this.#sortsById = page === sorted;

@@ -2,7 +2,7 @@
 
 import { ImgctlError } from '../errors.ts';
 import type { FirstPages } from './first-pages.ts';
-import { idOf, lowestLongerId } from './ids.ts';
+import { areDescending, idOf, lowestLongerId } from './ids.ts';
 
 /**
  * A service may sort ids as texts: 999 before 1150. Then other ids are longer than the first one.
@@ -14,6 +14,7 @@ import { idOf, lowestLongerId } from './ids.ts';
  *     999        999      no image                 yes
  *     999        1150     an image, or refused     no
  *     899        1050     an image, or refused     no
+ *     899        300      not asked                yes, although texts may go on with 1000
  */
 export class IdOrder {
   readonly #firstPages: FirstPages;
@@ -31,6 +32,7 @@ export class IdOrder {
 
   async #hasNoLongerIds(): Promise<boolean> {
     const first = await this.#firstPages.ofAll();
+    if (!areDescending(first.images.map(idOf))) return false;
     const [image = {}] = first.images;
     const firstId = idOf(image);
     // Some services count ids from 0.

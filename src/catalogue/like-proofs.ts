@@ -4,7 +4,7 @@ import type { ImagePage } from '../api/images.ts';
 import { ImgctlError } from '../errors.ts';
 import { type Field, readValue } from '../query/fields.ts';
 import { likeFilter, type ServiceFilter } from '../query/service-filter.ts';
-import { type FirstPages, ID_ORDER } from './first-pages.ts';
+import { type FirstPages, SORT_BY_ID } from './first-pages.ts';
 
 /**
  * A service may mind the case of a `like`, or find whole values only, or lower the text but not the
@@ -50,7 +50,7 @@ export class LikeProofs {
     const probe = findProbe(field, part, [...valuesOf(page, field), ...valuesOf(first, field)]);
     const filter = probe && likeFilter(field, reverseCase(probe))?.text;
     if (!filter) return false;
-    const found = await this.#firstPages.request({ filter, sort: ID_ORDER });
+    const found = await this.#firstPages.request({ filter, sort: SORT_BY_ID });
     if (found instanceof ImgctlError) return false;
     // A service that ignores the filter sends all images.
     const isFiltered = found.total < first.total;

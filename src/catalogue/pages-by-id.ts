@@ -2,7 +2,7 @@
 // changes, an id does not: each image that stays is seen exactly once, whatever changes meanwhile.
 
 import type { ImagePage } from '../api/images.ts';
-import { ID_ORDER } from './first-pages.ts';
+import { SORT_BY_ID } from './first-pages.ts';
 import { areDescending, idOf } from './ids.ts';
 import { isEcho, isWhole } from './page.ts';
 
@@ -29,7 +29,8 @@ export interface TakenPage extends Pick<ImagePage, 'images' | 'bytes'> {
  * @throws NotByIdError; what the reader throws
  */
 export async function* pagesById(first: ImagePage, reader: Reader, mostRead: number) {
-  if (!isEcho(ID_ORDER, first.meta.sort)) throw new NotByIdError('the service does not sort by id');
+  if (!isEcho(SORT_BY_ID, first.meta.sort))
+    throw new NotByIdError('the service does not sort by id');
   const segments = new Segments(first, reader);
   let needed = mostRead;
   for (;;) {
@@ -46,12 +47,12 @@ export async function* pagesById(first: ImagePage, reader: Reader, mostRead: num
 /** Lower than all ids, so that the last page covers all segments. */
 const END_OF_LIST = -Infinity;
 
-/** The ids below `bound` and down to `end`, and the page of them, which has been requested. */
+/** The ids below a number and down to another, and the page of them, which has been requested. */
 interface Segment {
   /** Infinity for the first page. */
-  readonly bound: number;
+  readonly below: number;
   /** Infinity for the first page, as nobody knows where it ends. */
-  readonly end: number;
+  readonly downTo: number;
   readonly arrival: Promise<ImagePage>;
 }
 
@@ -81,7 +82,7 @@ class Segments {
     this.#reader = reader;
     this.#parallel = reader.connections;
     this.#density = new Density(first);
-    this.#ahead = [{ bound: Infinity, end: Infinity, arrival: Promise.resolve(first) }];
+    this.#ahead = [{ below: Infinity, downTo: Infinity, arrival: Promise.resolve(first) }];
   }
 
   get isAtEnd(): boolean {
@@ -93,67 +94,66 @@ class Segments {
     const [segment, ...others] = this.#ahead;
     if (segment === undefined) throw new Error('no segment was requested');
     const page = await segment.arrival;
-    requireDescending(page, segment.bound);
+    requireDescending(page, segment.below);
+    const lowest = lowestOf(page);
+    if (lowest !== END_OF_LIST) this.#learn(page, segment.below, lowest);
     // Of 609 ... 520, those from 580 on were taken with the page before.
     const images = page.images.filter((image) => idOf(image) < this.#takenDownTo);
     // If images came in between, a page may end before the one that was taken before it.
-    const takenDownTo = Math.min(this.#takenDownTo, this.#lowestOf(page, segment.bound));
+    const takenDownTo = Math.min(this.#takenDownTo, lowest);
     this.#takenDownTo = takenDownTo;
-    this.#ahead = others.filter(({ end }) => end < takenDownTo);
+    this.#ahead = others.filter(({ downTo }) => downTo < takenDownTo);
     return { images, countBelow: page.total - page.images.length, bytes: page.bytes };
   }
 
-  /** Returns the id down to which the page has all images below the bound. */
-  #lowestOf(page: ImagePage, bound: number): number {
-    if (isWhole(page)) return END_OF_LIST;
-    const ids = page.images.map(idOf);
-    const lowest = ids.at(-1);
-    if (lowest === undefined) throw new NotByIdError('an empty page announces images');
-    this.#learn(ids, bound, lowest);
-    return lowest;
-  }
-
   /** Requests what is taken next, and more segments, but no more than so many images need. */
-  requestAhead(images: number): void {
+  requestAhead(imagesNeeded: number): void {
     const ahead = [...this.#ahead];
     const [next] = ahead;
     // 649 ... 610 is left in front of 609 ... 520.
-    const hasGap = next !== undefined && next.bound < this.#takenDownTo;
-    if (hasGap) ahead.unshift(this.#request(this.#takenDownTo, next.bound));
-    const most = Math.min(this.#parallel, Math.ceil(images / this.#density.pageSize));
-    let bound = ahead.at(-1)?.end ?? this.#takenDownTo;
+    const hasGap = next !== undefined && next.below < this.#takenDownTo;
+    if (hasGap) ahead.unshift(this.#request(this.#takenDownTo, next.below));
+    const most = Math.min(this.#parallel, Math.ceil(imagesNeeded / this.#density.pageSize));
+    let below = ahead.at(-1)?.downTo ?? this.#takenDownTo;
     // Only what is taken next may be negative: ids may be, but a database may refuse such a number.
-    while (ahead.length === 0 || (ahead.length < most && bound > 0)) {
-      const end = bound - this.#density.width;
-      ahead.push(this.#request(bound, end));
-      bound = end;
+    while (ahead.length === 0 || (ahead.length < most && below > 0)) {
+      const downTo = below - this.#density.width;
+      ahead.push(this.#request(below, downTo));
+      below = downTo;
     }
     this.#ahead = ahead;
   }
 
-  #request(bound: number, end: number): Segment {
-    const arrival = this.#reader.requestBelow(bound);
+  #request(below: number, downTo: number): Segment {
+    const arrival = this.#reader.requestBelow(below);
     // The error is thrown when the segment is taken, if it ever is.
     arrival.catch(() => {});
-    return { bound, end, arrival };
+    return { below, downTo, arrival };
   }
 
-  /** Learns from a page with all ids below the bound and down to its lowest. */
-  #learn(ids: readonly number[], bound: number, lowest: number): void {
-    const [highest = lowest] = ids;
-    const isFirst = bound === Infinity;
-    const span = (isFirst ? highest + 1 : bound) - lowest;
+  /** Learns from a page that has all images below a number and down to its lowest id. */
+  #learn({ images: [first = {}, ...others] }: ImagePage, below: number, lowest: number): void {
+    const isFirst = below === Infinity;
+    const span = (isFirst ? idOf(first) + 1 : below) - lowest;
     // A page that reaches two segments far shows that a cluster lies behind it.
     const isSparse = !isFirst && span > 2 * this.#density.width;
     this.#parallel = isSparse ? 1 : Math.min(this.#reader.connections, this.#parallel + 1);
-    this.#density.learn(ids.length, span);
+    this.#density.learn(1 + others.length, span);
   }
 }
 
-/** @throws NotByIdError: the ids are not below the bound, or not sorted */
-function requireDescending({ images }: ImagePage, bound: number): void {
-  if (areDescending(images.map(idOf), bound)) return;
-  const verb = bound === Infinity ? 'sort' : 'filter';
+/** Returns the id down to which the page has all images. @throws NotByIdError: it has none */
+function lowestOf(page: ImagePage): number {
+  if (isWhole(page)) return END_OF_LIST;
+  const last = page.images.at(-1);
+  if (last === undefined) throw new NotByIdError('an empty page announces images');
+  return idOf(last);
+}
+
+/** @throws NotByIdError: the ids are not below the number, or not sorted */
+function requireDescending({ images }: ImagePage, below: number): void {
+  if (areDescending(images.map(idOf), below)) return;
+  const verb = below === Infinity ? 'sort' : 'filter';
   throw new NotByIdError(`the service does not ${verb} by id`);
 }
 

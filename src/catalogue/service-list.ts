@@ -49,15 +49,14 @@ export async function* listCatalogue(
     yield surePage.images;
     return surePage.end;
   }
-  const { limit = Infinity, streams = false } = options;
+  const { limit = Infinity, streams = false, watch } = options;
   const first = await run.firstPages.ofAll();
-  // Without a limit, ids that come as texts are sorted here, or streamed as they come.
-  const comesInOrder =
-    isSortedBy(query.sorts, BY_ID) && (limit === Infinity || (await run.idOrder.isByNumber()));
-  const stopAfter = comesInOrder ? limit : Infinity;
-  const pages = matchingPages(run, query, first, stopAfter, options.watch);
+  const isById = isSortedBy(query.sorts, BY_ID);
+  const stopsEarly = isById && limit < Infinity && (await run.idOrder.isByNumber());
+  const stopAfter = stopsEarly ? limit : Infinity;
+  const pages = matchingPages(run, query, first, stopAfter, watch);
   let count = 0;
-  if (streams && comesInOrder) {
+  if (streams && isById && (stopsEarly || limit === Infinity)) {
     for await (const { images } of pages) {
       count += images.length;
       yield images;
@@ -68,8 +67,7 @@ export async function* listCatalogue(
     yield query.sort(images).slice(0, limit);
   }
   const wasStopped = count === stopAfter;
-  const total = wasStopped ? totalOfPart(first, query, count) : count;
-  return { meta: first.meta, total };
+  return { meta: first.meta, total: wasStopped ? totalOfPart(first, query, count) : count };
 }
 
 /** Returns the list if one page is sure to have it, else undefined. */

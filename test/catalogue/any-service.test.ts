@@ -130,3 +130,20 @@ it('a list -n 5 without 900 to 999 is right if the service sends ids as texts, a
   const { value } = await list.next();
   expect(value).toMatchObject(down(1150, 1146).map((id) => ({ id: `${id}` })));
 });
+
+it('a list -s id -n 3 has an image without an id first, although the service sorts it last', async () => {
+  const serve = serving(upTo(9), 'as numbers', 'as numbers');
+  const listImages: typeof serve.listImages = async (query, number) => {
+    const { sort, filter, perPage } = query;
+    const page = await serve.listImages({ ...query, perPage: 100 }, 1);
+    const withoutId = filter === undefined ? [{ name: 'a' }] : [];
+    const isAscending = sort?.endsWith('asc');
+    const all = isAscending ? [...page.images, ...withoutId] : [...withoutId, ...page.images];
+    const images = all.slice((number - 1) * perPage, number * perPage);
+    const pages = Math.ceil(all.length / perPage);
+    return { ...page, images, number, pages, total: all.length, hasNext: number < pages };
+  };
+  const run = startListRun({ ...serve, listImages }, { perPage: 4 });
+  const { value } = await listCatalogue(run, queryOf({ sorts: ['id'] }), { limit: 3 }).next();
+  expect(value).toMatchObject([{ name: 'a' }, { id: 1 }, { id: 2 }]);
+});

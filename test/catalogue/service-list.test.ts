@@ -266,6 +266,17 @@ describe('a list of the service', () => {
     ]);
   });
 
+  it('goes on by id if an image disappears while one with a longer id comes', async () => {
+    const before = upTo(999, 980);
+    const after = [...upTo(999, 982), 1000];
+    const changing: Handler = (request, index) =>
+      catalogueOf((index === 0 ? before : after).map(testImage))(request, index);
+    const { ids, requests } = await list(changing, { streams: true });
+    expect(ids).toEqual(down(999, 982));
+    expect(requests).toContain('1 id,lt,10000 top');
+    expect(requests).not.toContain('2');
+  });
+
   it('remembers in a run what the service refuses, and says so for --debug', async () => {
     const { client, server } = await connect(unsorted);
     const traces: string[] = [];

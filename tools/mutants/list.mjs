@@ -77,7 +77,7 @@ export const LONG = [
   ['src/catalogue/sure-page.ts', '  if (firstPages.hasAll) return undefined;\n', '', 'test/catalogue/filtered-lists.test.ts'],
   ['src/commands/packages/push/sync-pushed.ts', '    transfer.assertHeld();\n', '', 'test/commands/packages/push.test.ts'],
   ['src/catalogue/all-images.ts', '!yieldedIds.has(idOf(image))', 'true', 'test/catalogue/any-service.test.ts'],
-  ['src/catalogue/all-images.ts', 'withId.total >= second.total', 'true', 'test/catalogue/service-list.test.ts'],
+  ['src/catalogue/all-images.ts', 'counted.total >= second.total', 'true', 'test/catalogue/service-list.test.ts'],
   ['src/catalogue/like-proofs.ts', 'found.total < first.total', 'true', 'test/catalogue/filtered-lists.test.ts'],
   ['src/catalogue/id-order.ts', ' && longer.images.length === 0;', ';', 'test/catalogue/any-service.test.ts'],
   ['src/catalogue/like-proofs.ts', 'value.includes(probe)', 'true', 'test/catalogue/filtered-lists.test.ts'],
