@@ -144,9 +144,11 @@ export async function compareStored(
   try {
     return await storage.compareContent(name, file, stored);
   } catch (error) {
-    // The stored file may have been removed between two requests.
-    if (hasCode(error, 'not-found') && !(await storage.look(name))) return { state: 'absent' };
-    throw error;
+    if (!hasCode(error, 'not-found')) throw error;
+    // Another push may remove the stored file, or replace it, between two requests.
+    const now = await storage.look(name);
+    if (now?.fingerprint === stored.fingerprint) throw error;
+    return compareStored(storage, name, file, isProved);
   }
 }
 

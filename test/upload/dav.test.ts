@@ -585,6 +585,18 @@ it.each<[string, ScriptedResponse, RegExp]>([
   expect(await push()).toEqual(failed(1, text));
 });
 
+it('push to WebDAV compares again if another push replaces the stored file meanwhile', async () => {
+  let reads = 0;
+  const replacing: Answer = ({ method }) => {
+    if (method === 'GET') reads += 1;
+    return method === 'GET' && reads === 1 && { status: 404 };
+  };
+  const { push } = await pushTo(replacing, () => `"${reads}"`);
+  await push();
+  expect(await push()).toEqual(failed(1, /already has a different web\.ova/));
+  expect(reads).toBe(2);
+});
+
 it('push to WebDAV reads in gzip why a file cannot be read back', async () => {
   const headers = { 'content-encoding': 'gzip' };
   const refusal = { status: 403, body: gzipSync('no readers'), headers };
