@@ -3,8 +3,7 @@
 import { type ImagePage, MAX_PAGES, type PageQuery } from '../api/images.ts';
 import type { ReceivedImage } from '../api/types.ts';
 import { ImgctlError } from '../errors.ts';
-import { BY_ID, sortImages } from '../query/sort.ts';
-import { SORT_BY_ID } from './first-pages.ts';
+import { BY_ID, SORT_BY_ID, sortImages } from '../query/sort.ts';
 import { areDescending, idOf, lowestLongerId } from './ids.ts';
 import type { ListRun } from './list-run.ts';
 import { isRefusedRequest, pageOrRefusal, requestPage } from './page.ts';
@@ -44,7 +43,7 @@ export async function* allImages(
   }
 }
 
-/** The requests of one way to read all images, of which the number is limited. */
+/** Sends the requests of one way to read all images, up to a limit. */
 class Requests {
   readonly connections: number;
   readonly #run: ListRun;
@@ -61,8 +60,8 @@ class Requests {
     this.#left = MAX_READINGS * Math.min(Math.ceil(announced), MAX_PAGES) + 10;
   }
 
-  /** Returns page 1 of all images, or that of the number. */
-  async page(pageQuery: Partial<PageQuery>, number?: number): Promise<ImagePage> {
+  /** Requests page 1, or that of the number, by id if the service sorts. */
+  async request(pageQuery: Partial<PageQuery>, number?: number): Promise<ImagePage> {
     this.#left -= 1;
     if (this.#left < 0) throw incompleteList('its pages do not end');
     const { client, firstPages, perPage } = this.#run;
@@ -74,7 +73,7 @@ class Requests {
   /** Returns the first page of the images below an id. */
   async requestBelow(bound: number): Promise<ImagePage> {
     try {
-      const page = await this.page({ filter: `id,lt,${bound}` });
+      const page = await this.request({ filter: `id,lt,${bound}` });
       this.#filtersById = true;
       return page;
     } catch (error) {
@@ -95,9 +94,12 @@ async function* checkedPagesById(first: ImagePage, requests: Requests, mostRead:
   let isFilterTrusted = false;
   for await (const page of pagesById(first, requests, mostRead)) {
     seen += page.images.length;
+    // Either images were deleted, or the filter by id leaves them out.
     const lacksImages = seen + page.countBelow < first.total;
     if (lacksImages && !isFilterTrusted) {
-      isFilterTrusted = await wereImagesDeleted(first, requests);
+      const second = await requests.request({ perPage: 1 });
+      const hasChanged = stateOf(second) !== stateOf(first);
+      isFilterTrusted = hasChanged && (await countsAllById(second, requests));
       const fault = `the service sent fewer than the ${first.total} images that it announced`;
       if (!isFilterTrusted) throw new NotByIdError(fault);
     }
@@ -106,18 +108,14 @@ async function* checkedPagesById(first: ImagePage, requests: Requests, mostRead:
 }
 
 /**
- * True if the list has changed, and the filter by id still counts all images: then those that lack
- * were deleted. Else the filter leaves some out: images without an id, or ids that are compared as
- * texts, by which 99 is not below 500. To be counted, all ids are below that of `id,lt,1000`, if 999
- * is the highest.
+ * True if `id,lt,1000`, where 999 is the highest id, counts all images. It does not count those
+ * without an id, nor 999 if ids are compared as texts.
  */
-async function wereImagesDeleted(first: ImagePage, requests: Requests): Promise<boolean> {
-  const second = await requests.page({ perPage: 1 });
-  if (stateOf(second) === stateOf(first)) return false;
-  const [highest = {}] = second.images;
+async function countsAllById({ images, total }: ImagePage, requests: Requests): Promise<boolean> {
+  const [highest = {}] = images;
   const filter = `id,lt,${lowestLongerId(idOf(highest))}`;
-  const counted = await pageOrRefusal(requests.page({ filter, perPage: 1 }));
-  return !(counted instanceof ImgctlError) && counted.total >= second.total;
+  const counted = await pageOrRefusal(requests.request({ filter, perPage: 1 }));
+  return !(counted instanceof ImgctlError) && counted.total >= total;
 }
 
 /**
@@ -134,8 +132,8 @@ function restOf(images: readonly ReceivedImage[], yieldedIds: ReadonlySet<number
 /** @param refusal why ids are refused: thrown if the list cannot be read by number either */
 async function readByNumber(run: ListRun, first: ImagePage, refusal: unknown) {
   const requests = new Requests(run, first);
-  const readPage = (number: number) => requests.page({}, number);
-  const readState = async () => stateOf(await requests.page({ perPage: 1 }));
+  const readPage = (number: number) => requests.request({}, number);
+  const readState = async () => stateOf(await requests.request({ perPage: 1 }));
   try {
     return await imagesByNumber(readPage, run.firstPages.sortsById ? readState : undefined);
   } catch (error) {

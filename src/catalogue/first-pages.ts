@@ -3,10 +3,8 @@
 import type { Client } from '../api/client.ts';
 import type { ImagePage, PageQuery } from '../api/images.ts';
 import { ImgctlError } from '../errors.ts';
-import { BY_ID, printSort } from '../query/sort.ts';
+import { SORT_BY_ID } from '../query/sort.ts';
 import { isOutage, isWhole, pageOrRefusal, requestPage } from './page.ts';
-
-export const SORT_BY_ID = printSort(BY_ID);
 
 export type ListClient = Pick<Client, 'listImages' | 'connections'>;
 
@@ -44,9 +42,10 @@ export class FirstPages {
   async request(pageQuery: Partial<PageQuery>): Promise<ImagePage | ImgctlError> {
     const { filter, sort } = pageQuery;
     const key = [filter, sort].filter((part) => part !== undefined).join(' by ');
-    const page = this.#refusals.get(key) ?? (await this.#send(pageQuery, key));
-    this.#refusedInARow = page instanceof ImgctlError ? [...this.#refusedInARow, page] : [];
-    return page;
+    const response = this.#refusals.get(key) ?? (await this.#send(pageQuery, key));
+    const isRefused = response instanceof ImgctlError;
+    this.#refusedInARow = isRefused ? [...this.#refusedInARow, response] : [];
+    return response;
   }
 
   async #send(pageQuery: Partial<PageQuery>, key: string) {

@@ -4,7 +4,8 @@ import type { ImagePage } from '../api/images.ts';
 import { ImgctlError } from '../errors.ts';
 import { type Field, readValue } from '../query/fields.ts';
 import { likeFilter, type ServiceFilter } from '../query/service-filter.ts';
-import { type FirstPages, SORT_BY_ID } from './first-pages.ts';
+import { SORT_BY_ID } from '../query/sort.ts';
+import type { FirstPages } from './first-pages.ts';
 
 /**
  * A service may mind the case of a `like`, or find whole values only, or lower the text but not the
@@ -61,17 +62,17 @@ export class LikeProofs {
 /** One proof is enough for all texts of a field that have an i, and one for all others. */
 const keyOfProof = (field: Field, part: string) => (hasI(part) ? `${field} with i` : field);
 
-/** Returns a part of one of the values by which `like` can be proved for the part of a filter. */
-function findProbe(field: Field, part: string, values: readonly string[]): string | undefined {
-  const areInBothCases = hasBothCases(values.join(''));
-  const isProbe = (text: string) =>
-    likeFilter(field, text) !== undefined &&
+/** Returns a part of a value that, once found, proves `like` for the searched text. */
+function findProbe(field: Field, searched: string, values: readonly string[]): string | undefined {
+  const probes = values
+    // A service that finds only whole values does not find one without its ends.
+    .map((value) => value.slice(1, -1))
+    .filter((text) => likeFilter(field, text))
     // In Turkish, I and i are no pair: a service may find all other texts in both cases.
-    (hasI(part) ? hasI(text) : hasLetter(text)) &&
-    // A service that lowers the text, but not the values, finds those in lower case.
-    (hasBothCases(text) || !areInBothCases);
-  // A service that finds only whole values does not find one without its ends.
-  return values.map((value) => value.slice(1, -1)).find(isProbe);
+    .filter(hasI(searched) ? hasI : hasLetter);
+  // A service that lowers the text, but not the values, finds those in lower case.
+  const needsBothCases = hasBothCases(values.join(''));
+  return needsBothCases ? probes.find(hasBothCases) : probes[0];
 }
 
 const hasI = (text: string) => /i/i.test(text);

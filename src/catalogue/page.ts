@@ -58,7 +58,7 @@ export function pageOrRefusal(page: Promise<ImagePage>): Promise<ImagePage | Img
   });
 }
 
-/** True for a refusal that may be over at the next request, such as 503. */
+/** True for a refusal that may soon be over: 502 and above. Some send 500 for a filter. */
 export function isOutage(refusal: unknown): boolean {
   return refusal instanceof ImgctlError && refusal.status !== undefined && refusal.status > 501;
 }

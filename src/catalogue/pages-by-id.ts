@@ -2,7 +2,7 @@
 // changes, an id does not: each image that stays is seen exactly once, whatever changes meanwhile.
 
 import type { ImagePage } from '../api/images.ts';
-import { SORT_BY_ID } from './first-pages.ts';
+import { SORT_BY_ID } from '../query/sort.ts';
 import { areDescending, idOf } from './ids.ts';
 import { isEcho, isWhole } from './page.ts';
 
@@ -47,11 +47,11 @@ export async function* pagesById(first: ImagePage, reader: Reader, mostRead: num
 /** Lower than all ids, so that the last page covers all segments. */
 const END_OF_LIST = -Infinity;
 
-/** The ids below a number and down to another, and the page of them, which has been requested. */
+/** A range of ids of which a page has been requested, which may end above or below the range. */
 interface Segment {
   /** Infinity for the first page. */
   readonly below: number;
-  /** Infinity for the first page, as nobody knows where it ends. */
+  /** The lowest id that is expected on the page; Infinity for the first one. */
   readonly downTo: number;
   readonly arrival: Promise<ImagePage>;
 }
@@ -91,7 +91,7 @@ class Segments {
 
   /** Returns the images that follow those taken. @throws NotByIdError; what the reader throws */
   async take(): Promise<TakenPage> {
-    const [segment, ...others] = this.#ahead;
+    const [segment] = this.#ahead;
     if (segment === undefined) throw new Error('no segment was requested');
     const page = await segment.arrival;
     requireDescending(page, segment.below);
@@ -99,11 +99,15 @@ class Segments {
     if (lowest !== END_OF_LIST) this.#learn(page, segment.below, lowest);
     // Of 609 ... 520, those from 580 on were taken with the page before.
     const images = page.images.filter((image) => idOf(image) < this.#takenDownTo);
-    // If images came in between, a page may end before the one that was taken before it.
-    const takenDownTo = Math.min(this.#takenDownTo, lowest);
-    this.#takenDownTo = takenDownTo;
-    this.#ahead = others.filter(({ downTo }) => downTo < takenDownTo);
+    this.#takeDownTo(lowest);
     return { images, countBelow: page.total - page.images.length, bytes: page.bytes };
+  }
+
+  /** Drops the segments that end there, which is above the last end if images came in between. */
+  #takeDownTo(lowest: number): void {
+    this.#takenDownTo = Math.min(this.#takenDownTo, lowest);
+    const [, ...others] = this.#ahead;
+    this.#ahead = others.filter(({ downTo }) => downTo < this.#takenDownTo);
   }
 
   /** Requests what is taken next, and more segments, but no more than so many images need. */
@@ -114,13 +118,11 @@ class Segments {
     const hasGap = next !== undefined && next.below < this.#takenDownTo;
     if (hasGap) ahead.unshift(this.#request(this.#takenDownTo, next.below));
     const most = Math.min(this.#parallel, Math.ceil(imagesNeeded / this.#density.pageSize));
-    let below = ahead.at(-1)?.downTo ?? this.#takenDownTo;
+    const lowest = () => ahead.at(-1)?.downTo ?? this.#takenDownTo;
+    const cut = () => ahead.push(this.#request(lowest(), lowest() - this.#density.width));
     // Only what is taken next may be negative: ids may be, but a database may refuse such a number.
-    while (ahead.length === 0 || (ahead.length < most && below > 0)) {
-      const downTo = below - this.#density.width;
-      ahead.push(this.#request(below, downTo));
-      below = downTo;
-    }
+    if (ahead.length === 0) cut();
+    while (ahead.length < most && lowest() > 0) cut();
     this.#ahead = ahead;
   }
 
@@ -132,13 +134,14 @@ class Segments {
   }
 
   /** Learns from a page that has all images below a number and down to its lowest id. */
-  #learn({ images: [first = {}, ...others] }: ImagePage, below: number, lowest: number): void {
+  #learn({ images }: ImagePage, below: number, lowest: number): void {
+    const [top = {}] = images;
     const isFirst = below === Infinity;
-    const span = (isFirst ? idOf(first) + 1 : below) - lowest;
+    const span = (isFirst ? idOf(top) + 1 : below) - lowest;
     // A page that reaches two segments far shows that a cluster lies behind it.
     const isSparse = !isFirst && span > 2 * this.#density.width;
     this.#parallel = isSparse ? 1 : Math.min(this.#reader.connections, this.#parallel + 1);
-    this.#density.learn(1 + others.length, span);
+    this.#density.learn(images.length, span);
   }
 }
 

@@ -51,12 +51,13 @@ export async function* listCatalogue(
   }
   const { limit = Infinity, streams = false, watch } = options;
   const first = await run.firstPages.ofAll();
-  const isById = isSortedBy(query.sorts, BY_ID);
-  const stopsEarly = isById && limit < Infinity && (await run.idOrder.isByNumber());
-  const stopAfter = stopsEarly ? limit : Infinity;
+  // Without a limit nothing is left out, in whatever order ids come.
+  const takesServiceOrder =
+    isSortedBy(query.sorts, BY_ID) && (limit === Infinity || (await run.idOrder.isByNumber()));
+  const stopAfter = takesServiceOrder ? limit : Infinity;
   const pages = matchingPages(run, query, first, stopAfter, watch);
   let count = 0;
-  if (streams && isById && (stopsEarly || limit === Infinity)) {
+  if (streams && takesServiceOrder) {
     for await (const { images } of pages) {
       count += images.length;
       yield images;
@@ -66,8 +67,8 @@ export async function* listCatalogue(
     count = images.length;
     yield query.sort(images).slice(0, limit);
   }
-  const wasStopped = count === stopAfter;
-  return { meta: first.meta, total: wasStopped ? totalOfPart(first, query, count) : count };
+  const isPart = count === stopAfter;
+  return { meta: first.meta, total: isPart ? totalOfPart(first, query, count) : count };
 }
 
 /** Returns the list if one page is sure to have it, else undefined. */

@@ -72,16 +72,15 @@ async function pageWithFilter(
   if (page instanceof ImgctlError) return undefined;
   // Services agree on what all operators but `like` find.
   if (filter.part === undefined) return page;
-  // The proof needs this page.
-  await firstPages.ofAll();
-  if (firstPages.hasAll) return undefined;
+  // The proof takes values of this page, and is not needed if it has all images.
+  if (isWhole(await firstPages.ofAll())) return undefined;
   return (await likeProofs.prove(filter.field, filter.part, page)) ? page : undefined;
 }
 
 /** Returns the first page of all images, in this order or, if it is refused, by id. */
 async function pageWithoutFilter(sort: FieldSort, { firstPages }: ListRun): Promise<ImagePage> {
   // A page that has all images is enough in any order.
-  if (sort === BY_ID || firstPages.hasAll) return firstPages.ofAll();
+  if (isSortedBy([sort], BY_ID) || firstPages.hasAll) return firstPages.ofAll();
   const page = await firstPages.request({ sort: printSort(sort) });
   return page instanceof ImgctlError ? firstPages.ofAll() : page;
 }
@@ -98,12 +97,10 @@ function sortOfPage({ query: { sorts }, limit }: Wanted, perPage: number): Field
 
 /** Returns the filters, the longest value first, as it is likely to leave the fewest images. */
 function filtersToSend({ conditions }: Query): ServiceFilter[] {
-  const filters = conditions.flatMap((condition) => condition.sent ?? []);
-  const valueLength = ({ field, operator, text }: ServiceFilter) =>
-    text.length - `${field},${operator},`.length;
-  return filters
+  return conditions
+    .flatMap((condition) => condition.sent ?? [])
     .filter(({ isLossless }) => isLossless)
-    .sort((one, other) => valueLength(other) - valueLength(one));
+    .sort((one, other) => other.valueLength - one.valueLength);
 }
 
 /** Returns the list if the page has it for sure. @param sort the order that was requested */

@@ -11,6 +11,8 @@ export interface ServiceFilter {
   readonly text: string;
   /** The text that a `like` searches for. The service may mind its case, or not know this form. */
   readonly part: string | undefined;
+  /** Number of characters of the value, as sent. */
+  readonly valueLength: number;
   /** False for `id,lt,1000`: a service that compares ids as texts finds 3 of 999 images. */
   readonly isLossless: boolean;
 }
@@ -35,9 +37,11 @@ export function serviceFilter({ field, operator, operands }: Filter): ServiceFil
   if (operator !== 'in' && first.includes(',')) return undefined;
   // Some services trim values.
   if (texts.some((text) => text !== text.trim())) return undefined;
-  const text = [field, operator, ...texts].join(',');
+  const value = texts.join(',');
+  const text = `${field},${operator},${value}`;
+  if (!isPlain(text)) return undefined;
   const isLossless = !COMPARISONS.includes(operator);
-  return isPlain(text) ? { field, operator, text, part: undefined, isLossless } : undefined;
+  return { field, operator, text, part: undefined, valueLength: value.length, isLossless };
 }
 
 /** Returns the only `like` that is sent; undefined for a text with special characters. */
@@ -45,7 +49,7 @@ export function likeFilter(field: Field, part: string): ServiceFilter | undefine
   const text = `${field},like,%${part}%`;
   // Some databases take brackets and backslashes as part of a pattern.
   if (part === '' || /[%,[\\]/.test(part) || !isPlain(text)) return undefined;
-  return { field, operator: 'like', text, part, isLossless: true };
+  return { field, operator: 'like', text, part, valueLength: part.length + 2, isLossless: true };
 }
 
 /** Servers and proxies reject longer URLs; a list of ids may have thousands. */

@@ -60,6 +60,9 @@ export function printSort({ field, direction }: FieldSort): string {
   return `${field},${direction}`;
 }
 
+/** As sent: `id,desc`. */
+export const SORT_BY_ID = printSort(BY_ID);
+
 /** True if the keys sort by `sort` alone. Without keys, the sort is by id. */
 export function isSortedBy(keys: readonly SortKey[], sort: FieldSort): boolean {
   const [key = BY_ID, ...others] = keys;
