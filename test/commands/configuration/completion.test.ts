@@ -30,6 +30,11 @@ describe('completion', () => {
     const hint = `hint: ${suggestion}valid: bash, zsh, fish, powershell\n`;
     expect(await runCli(['completion', text])).toEqual(failed(2, hint));
   });
+
+  it('rejects a line without a shell', async () => {
+    const problem = "missing required argument 'shell'\nhint: use: imgctl completion <shell>\n";
+    expect(await runCli(['completion'])).toEqual(failed(2, problem));
+  });
 });
 
 /** The lines that the program prints for a command line that ends in its last word; the very last is the mode. */

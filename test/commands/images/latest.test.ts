@@ -105,6 +105,7 @@ describe('images latest', () => {
     ['earlier', CREATED, LATER, 8],
     ['equal', CREATED, CREATED, undefined],
     ['unclear', UNCLEAR, CREATED, undefined],
+    ['unreadable', CREATED, 'soon', undefined],
     ['unclear, but years later', '2024-01-02 Tue 10:00:00 IST', CREATED, 7],
   ])('compares the created_on of two equal names: %s', async (_, one, two, id) => {
     const seven = named(7, 'a-1.ova', { created_on: one });
