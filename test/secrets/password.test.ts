@@ -199,7 +199,11 @@ unixOnlySuite('sh is Unix')('the password command', () => {
   it('is not waited for if its child holds the pipe', async () => {
     const pid = path.join(temporaryDirectory(), 'pid');
     onTestFinished(() => void process.kill(Number(readFileSync(pid, 'utf8'))));
-    expect(await run(`sleep 60 & echo $! > ${pid}; printf secret`)).toBe('secret');
+    const pipes = () => process.getActiveResourcesInfo().filter((name) => name === 'PipeWrap');
+    const before = pipes();
+    expect(await run(`sleep 600 & echo $! > ${pid}; printf secret`)).toBe('secret');
+    // An open one would keep the process from ending.
+    await expect.poll(pipes).toEqual(before);
   });
 });
 

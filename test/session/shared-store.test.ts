@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { statSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
+import tls from 'node:tls';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { parseRedisAddress, type RedisAddress } from '../../src/config/storage-urls.ts';
@@ -12,6 +13,7 @@ import { parseKey, seal, unseal } from '../../src/session/sealing.ts';
 import type { SharedStore } from '../../src/session/shared-store.ts';
 import { TokenRequests } from '../../src/session/token-requests.ts';
 import type { HeldMutex, TokenStores } from '../../src/session/token-store.ts';
+import { selfSigned } from '../support/certificate.ts';
 import { thrownBy } from '../support/errors.ts';
 import { type FakeIo, type FakeIoOptions, fakeIo, temporaryDirectory } from '../support/io.ts';
 import { NO_REDIS, sharedRedis, startRedis } from '../support/redis.ts';
@@ -467,6 +469,24 @@ describe('a token store', () => {
     const readPassword = async () => undefined;
     const redis = new Redis({ address, ca: undefined, io: fakeIo(), readPassword });
     await expect(redis.send([7 as unknown as string])).rejects.toThrow(TypeError);
+  });
+
+  it.each([
+    ['localhost', 'localhost'],
+    ['127.0.0.1', false],
+  ])('on %s is sent the server name %j over TLS', async (host, expected) => {
+    const identity = selfSigned('localhost', '127.0.0.1');
+    const names: unknown[] = [];
+    const server = tls.createServer(identity, (socket) => {
+      names.push(socket.servername);
+      socket.destroy();
+    });
+    const url = (await listen(server)).baseUrl.replace('https://127.0.0.1', `rediss://${host}`);
+    const address = parseRedisAddress(url) as RedisAddress;
+    const readPassword = async () => undefined;
+    const redis = new Redis({ address, ca: identity.cert, io: fakeIo(), readPassword });
+    await expect(redis.send(['GET', 'a'])).rejects.toThrow();
+    expect(names).toEqual([expected]);
   });
 
   it('that failed once fails for the same reason from then on', async () => {

@@ -11,6 +11,7 @@ import {
   type ScriptedResponse,
   STALL,
 } from '../../support/scripted-server.ts';
+import { tunnelTo } from '../../support/sockets.ts';
 import { expectSteps } from '../../support/steps.ts';
 import { noted, scriptedUser, TOKEN_REQUEST } from '../../support/users.ts';
 import { IMAGES, REQUEST, record, START, SUBMIT, SUBMITTED } from './sync-harness.ts';
@@ -239,6 +240,15 @@ describe('sync-status --wait', () => {
       stdout: expect.stringMatching(/^state +succeeded$/m),
       exitCode: 0,
     });
+  });
+
+  it('keeps waiting behind a proxy that responds with 400', async () => {
+    const { baseUrl } = await tunnelTo('HTTP/1.1 400 Bad Request\r\n\r\n');
+    const service = { IMGCTL_BASE_URL: 'https://images.invalid', IMGCTL_TOKEN: 'x' };
+    const env = { ...service, HTTPS_PROXY: baseUrl };
+    const argv = 'sync-status 41 --wait-timeout 3s'.split(' ');
+    const { stderr } = await runCli(argv, { env, time: START });
+    expect(stderr).toMatch(/^sync 41: still failing \(400\); retrying\n/);
   });
 
   it('keeps waiting after a response that did not come within --timeout', async () => {
