@@ -198,6 +198,18 @@ describe('images latest on a terminal', () => {
     expect(again.stdout).toBe(stdout);
   });
 
+  it('shows the id of an image that a filter of its name does not select', async () => {
+    const images = [
+      named(1, 'web_1.ova', { created_on: 'soon' }),
+      named(2, 'web-1.ova', { created_on: '2024-01-02T00:00Z' }),
+      named(3, 'web-1.ova', { created_on: '2024-01-01T00:00Z' }),
+    ];
+    const { imgctl } = await scriptedUser(catalogueOf(images));
+    const terminal = { stdin: fakeTerminal('3\n'), columns: 80, errorColumns: 80 };
+    const { stderr } = await imgctl('images latest', terminal);
+    expect(stderr).toMatch(/imgctl images get 3\n/);
+  });
+
   it('escapes the names that it lists', async () => {
     const images = [named(1, 'a\u001b-1.ova'), named(2, 'b-1.ova')];
     const { imgctl } = await scriptedUser(catalogueOf(images));
