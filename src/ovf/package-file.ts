@@ -38,7 +38,8 @@ export async function withWindow<Result>(
   let filled = 0;
   const read: ReadWindow = async (start, length) => {
     signal?.throwIfAborted();
-    const wanted = Math.max(0, Math.min(length, size - start));
+    const wanted = Math.min(length, size - start);
+    if (wanted <= 0) return Buffer.alloc(0);
     if (start < first || start + wanted > first + filled) {
       first = start;
       filled = 0;
@@ -57,8 +58,7 @@ export async function withWindow<Result>(
 
 /** Reads up to `length` bytes from `start`, relative to the region; fewer at its end. */
 export function readRegion(region: Region, start: number, length: number): Promise<Buffer> {
-  const available = Math.max(0, Math.min(length, region.size - start));
-  return withWindow(region, undefined, (read) => read(start, available), available);
+  return withWindow(region, undefined, (read) => read(start, length), length);
 }
 
 /**

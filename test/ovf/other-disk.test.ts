@@ -86,6 +86,11 @@ describe('a disk', () => {
     ['of a differencing VHDX', 'differencing VHDX', vhdx(3)],
     ['of VHDX without tables', null, vhdx(3).fill(0, 192 * 1024, 512 * 1024)],
     ['of VHDX without parameters', null, vhdx(3).fill(0, 512 * 1024, 576 * 1024)],
+    [
+      'of VHDX with tables beyond its end',
+      null,
+      vhdx(3).fill(255, 192 * 1024 + 64, 192 * 1024 + 72),
+    ],
     ['of VDI', null, vdi(1)],
     ['of a differencing VDI', 'differencing VDI', vdi(4)],
     ['of a linked VDI', 'differencing VDI', vdi(1, 7)],
