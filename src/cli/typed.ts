@@ -113,6 +113,7 @@ class LineReader {
     if (option) this.#addUnknown('needless-value', flag, flag);
     else if (findOption(this.options, start)?.value) this.#addUnknown('one-word', start, flag);
     else this.#addUnknown('unknown', start, flag);
+    if (value !== undefined) this.#add('value', value);
   }
 
   /** Reads one or several options with one dash: `-n`, `-n5`, or `-qn5`, which is -q and -n5. */

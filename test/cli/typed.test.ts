@@ -45,6 +45,7 @@ it.each([
   ['images list -n -ocsv 5', "option '--limit' needs a value"],
   ['images list -f -qx web', "option '--filter' needs a value"],
   ['images list --bogus -n -x', "unknown option '--bogus'"],
+  ['images list --json=name id', "option '--json' takes no value"],
   [`images list --${'a'.repeat(5_000)}`, `unknown option '--${'a'.repeat(57)}…'`],
 ])('imgctl %s is refused: %s', async (line, message) => {
   expect(await localUser().imgctl(line)).toEqual(failed(2, `imgctl: ${message}\n`));
