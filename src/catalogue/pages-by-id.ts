@@ -103,8 +103,9 @@ class Segments {
     return { images, countBelow: page.total - page.images.length, bytes: page.bytes };
   }
 
-  /** Drops the segments that end there, which is above the last end if images came in between. */
+  /** Drops the segment that was taken, and others that it covers. */
   #takeDownTo(lowest: number): void {
+    // If images came in between, the page may end above the one before it.
     this.#takenDownTo = Math.min(this.#takenDownTo, lowest);
     const [, ...others] = this.#ahead;
     this.#ahead = others.filter(({ downTo }) => downTo < this.#takenDownTo);
@@ -136,12 +137,13 @@ class Segments {
   /** Learns from a page that has all images below a number and down to its lowest id. */
   #learn({ images }: ImagePage, below: number, lowest: number): void {
     const [top = {}] = images;
-    const isFirst = below === Infinity;
-    const span = (isFirst ? idOf(top) + 1 : below) - lowest;
+    const ownSpan = idOf(top) + 1 - lowest;
+    const span = below === Infinity ? ownSpan : below - lowest;
     // A page that reaches two segments far shows that a cluster lies behind it.
-    const isSparse = !isFirst && span > 2 * this.#density.width;
+    const isSparse = below !== Infinity && span > 2 * this.#density.width;
     this.#parallel = isSparse ? 1 : Math.min(this.#reader.connections, this.#parallel + 1);
-    this.#density.learn(images.length, span);
+    // The gap before a cluster says nothing about what follows.
+    this.#density.learn(images.length, isSparse ? ownSpan : span);
   }
 }
 
