@@ -12,6 +12,8 @@ const oneByOne = (first: ImagePage, requestBelow: () => Promise<ImagePage>) =>
 /** A list of ids, of which one is replaced by a higher one after every request. */
 class List {
   requests = 0;
+  /** Number of requests under way at each request. */
+  readonly underWay: number[] = [];
   readonly touched = new Set<number>();
   #ids: number[];
   readonly #replaced: readonly number[];
@@ -48,7 +50,7 @@ class List {
   async respond(bound: number): Promise<ImagePage> {
     const page = this.page(bound);
     await new Promise<void>((resolve) => {
-      this.#waiting.push(resolve);
+      this.underWay.push(this.#waiting.push(resolve));
       setImmediate(() => this.#release());
     });
     return page;
@@ -140,6 +142,12 @@ describe('pages by id', () => {
     const list = new List(upTo(1_000, idOf));
     expect(await read(list)).toHaveLength(1_000);
     expect(list.requests).toBeLessThanOrEqual(most * 100);
+  });
+
+  it('go on side by side behind a gap', async () => {
+    const list = new List(upTo(1_000, (index) => (index < 500 ? index : index + 1_000_000)));
+    await read(list);
+    expect(Math.max(...list.underWay.slice(60))).toBe(6);
   });
 
   it.each([
