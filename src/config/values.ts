@@ -150,8 +150,10 @@ export function checkName(name: string, noun: string, { dots = false } = {}): st
 export function certificateFlaw(text: string): string | undefined {
   const { X509Certificate } = builtin('node:crypto');
   const isInvalid = (block: string) => tryOr(() => !new X509Certificate(block), true);
-  const blocks = text.split(/(?=-----BEGIN [A-Z0-9 ]*CERTIFICATE-----)/);
-  const certificates = blocks.filter((block) => block.startsWith('-----BEGIN '));
+  // Node skips what comes before the first one, such as a key.
+  const [, ...certificates] = `\n${text}`.split(
+    /(?=-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----)/,
+  );
   const at = certificates.length > 1 ? certificates.findIndex(isInvalid) : -1;
   if (at !== -1) return `certificate ${at + 1} of ${certificates.length} is invalid`;
   return isInvalid(text) ? 'no valid PEM certificate' : undefined;

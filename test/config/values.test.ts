@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import {
   anyText,
   byteRate,
+  certificateFlaw,
   checkName,
   duration,
   parseGiven,
@@ -12,6 +13,7 @@ import {
   type Value,
   wholeNumber,
 } from '../../src/config/values.ts';
+import { selfSigned } from '../support/certificate.ts';
 import { hintOf, thrownBy } from '../support/errors.ts';
 
 const HOME = { HOME: '/home/ann' };
@@ -74,4 +76,16 @@ it.each<[string, string, Value, string, string, object?]>([
   expect({ code: error.code, message: error.message, hint: hintOf(error) }).toEqual({
     ...{ code: 'usage', message, hint },
   });
+});
+
+const { cert, key } = selfSigned('images.example');
+it.each([
+  ['nothing', ''],
+  ['a comment', '# from the wiki\n'],
+  ['a key', key],
+  ['a CRL', '-----BEGIN X509 CRL-----\nMIIB\n-----END X509 CRL-----\n'],
+])('a file of certificates may begin with %s', (_what, lead) => {
+  expect(certificateFlaw(`${lead}${cert}`)).toBeUndefined();
+  const flaw = certificateFlaw(`${lead}${cert}${cert}${cert.slice(0, 200)}`);
+  expect(flaw).toBe('certificate 3 of 3 is invalid');
 });
