@@ -7,7 +7,8 @@ import { builtin } from '../io.ts';
 export type RedisAddress = NonNullable<ReturnType<typeof parseRedisAddress>>;
 
 /** Returns undefined for `file`. @throws ImgctlError usage; the message never shows a password */
-export function parseRedisAddress(text: string) {
+export function parseRedisAddress(given: string) {
+  const text = given.trim();
   if (text === 'file') return undefined;
   if (!URL.canParse(text)) throw invalidRedisUrl(text);
   const url = new URL(text);
@@ -51,8 +52,8 @@ const EXAMPLES =
 
 /** True for a path; C: is a drive of Windows, and //alice:secret@host a URL without its scheme. */
 function isPlainPath(text: string): boolean {
-  const isUrl = /^\s*(?:[a-z][a-z0-9+.-]+:|\/\/[^/]*@)/i.test(text);
-  return text.trim() !== '' && text !== '/' && !isUrl;
+  const isUrl = /^(?:[a-z][a-z0-9+.-]+:|\/\/[^/]*@)/i.test(text);
+  return text !== '' && text !== '/' && !isUrl;
 }
 
 /** Returns an upload URL as settings hold it: later commands may run in another directory. */
@@ -62,8 +63,10 @@ export function absoluteUploadUrl(target: UploadTarget, text: string, cwd: strin
 }
 
 /** @throws ImgctlError usage: another scheme, credentials, query or fragment, no bucket */
-export function parseUploadUrl(text: string): UploadTarget {
-  if (isPlainPath(text)) return { kind: 'file', path: text };
+export function parseUploadUrl(given: string): UploadTarget {
+  const text = given.trim();
+  // The name of a folder may end with a blank.
+  if (isPlainPath(text)) return { kind: 'file', path: given };
   const [, scheme = '', address = text] = /^(s3|dav)\+(https?:.*)$/is.exec(text) ?? [];
   if (!URL.canParse(address)) throw invalidUploadUrl(text);
   const url = new URL(address);
@@ -72,7 +75,7 @@ export function parseUploadUrl(text: string): UploadTarget {
     throw invalid('upload URL', maskUrl(text), advice);
   }
   // A URL has no relative paths: file:uploads would be /uploads.
-  if (url.pathname !== '/' && url.host === '' && /^file:\//i.test(text.trim())) {
+  if (url.pathname !== '/' && url.host === '' && /^file:\//i.test(text)) {
     const path = tryOr(() => builtin('node:url').fileURLToPath(url), undefined);
     if (path !== undefined) return { kind: 'file', path };
   }

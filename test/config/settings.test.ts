@@ -105,6 +105,7 @@ describe('the setting token-store', () => {
   const REDIS = { tls: false, host: 'localhost', port: 6379, database: 0, username: undefined };
   it.each([
     ['file', undefined],
+    [' file\r', undefined],
     ['redis://localhost', REDIS],
     ['rediss://bob@[::1]:1/', { tls: true, host: '::1', port: 1, database: 0, username: 'bob' }],
     ['redis://a%40b@localhost:6379/15', { ...REDIS, database: 15, username: 'a@b' }],
