@@ -3,7 +3,7 @@
 import fs, { type Stats } from 'node:fs';
 import path from 'node:path';
 import { errorCode, errorReason, ImgctlError, permissionAdvice } from '../errors.ts';
-import { readJsonFile, writeJsonFile } from '../files/atomic-file.ts';
+import { readJsonFile, replaceFile } from '../files/atomic-file.ts';
 import { holdMutex, withMutex } from '../files/mutex.ts';
 import { followLinks } from '../files/user-file.ts';
 import type { Io } from '../io.ts';
@@ -146,8 +146,9 @@ export async function changeConfigFile(
     await withMutex(holdMutex(file, MUTEX_PATIENCE, io), async (assertHeld) => {
       const { profile, profiles, rest } = change(readConfigFile(directory, io));
       const value: JsonObject = { profile, profiles: Object.fromEntries(profiles), ...rest };
-      const create = (staging: string) => writeWithConf(staging, value);
-      await writeJsonFile(file, value, { create, assertHeld, keepsOwner: true });
+      const text = `${JSON.stringify(value, undefined, '\t')}\n`;
+      const create = (staging: string) => writeWithConf(staging, value, text);
+      await replaceFile(file, text, { create, assertHeld, keepsOwner: true });
     });
   } catch (error) {
     if (error instanceof ImgctlError) throw error;
@@ -164,14 +165,14 @@ export async function changeConfigFile(
 }
 
 /** conf ignores short writes, and writes in place under SNAP: it only gets the staging file. */
-async function writeWithConf(staging: string, value: JsonObject): Promise<void> {
+async function writeWithConf(staging: string, value: JsonObject, text: string): Promise<void> {
   const { default: Conf } = await import('conf');
   const conf = new Conf<JsonObject>({
     cwd: path.dirname(staging),
     configName: path.basename(staging),
     fileExtension: '',
     configFileMode: 0o600,
-    serialize: (settings) => `${JSON.stringify(settings, undefined, '\t')}\n`,
+    serialize: () => text,
   });
   conf.store = value;
 }
