@@ -210,6 +210,17 @@ describe('images latest on a terminal', () => {
     expect(stderr).toMatch(/imgctl images get 3\n/);
   });
 
+  it.each([
+    [20, true],
+    [21, false],
+  ])('asks which of %i images is meant: %s', async (count, isAsked) => {
+    const letters = [...'abcdefghijklmnopqrstu'].slice(0, count);
+    const images = letters.map((letter, index) => named(index + 1, `${letter}-1.ova`));
+    const { imgctl } = await scriptedUser(catalogueOf(images));
+    const { stderr } = await imgctl('images latest', { stdin: fakeTerminal('1\n'), columns: 80 });
+    expect([count, stderr.includes('Which one?')]).toEqual([count, isAsked]);
+  });
+
   it('escapes the names that it lists', async () => {
     const images = [named(1, 'a\u001b-1.ova'), named(2, 'b-1.ova')];
     const { imgctl } = await scriptedUser(catalogueOf(images));

@@ -34,7 +34,7 @@ const listsOnly =
 
 const twins = [named(7, 'twin.ova'), named(9, 'twin.ova')];
 const digits = named(12, '2024');
-const odd = [named(13, 'null'), named(14, 'web,in,a'), named(15, 'a,b-3.ova')];
+const odd = [named(13, 'null', { label: '2024' }), named(14, 'web,in,a'), named(15, 'a,b-3.ova')];
 const large = named(1_234_567_890_123_456, 'large.ova');
 const images = [...testImages(3), ...twins, digits, ...odd, large];
 const get = async (line: string, handler = serving(images)) =>
@@ -196,6 +196,7 @@ describe('images get', () => {
       ['images get image-0002.ova -q', '2\n'],
       ['images get 3 image-0001.ova 2 --json --time raw', [{ ...three }, { ...one }, { ...two }]],
       ['images get 1 98 none-such 2 -o csv -c id', 'id\r\n1\r\n2\r\n', missing, 5],
+      ['images get 1 98 --json -c id', [{ id: 1 }], /image 98 is not in the catalogue/, 5],
       ['images get 98 99 --json', '[]\n', /image 99 is not in the catalogue/, 5],
     );
   });

@@ -296,6 +296,7 @@ describe('images lock check', () => {
     ['replaced', [named(1, 'other-name.ova'), WEB_2], 1, 1],
     ['moved', [named(1, WEB_1.name, { path: '[other] x.ova' })], 1, 1],
     ['replaced', [named(1, 'other-name.ova', { updated_on: LATER }), WEB_2], 1, 1],
+    ['replaced', [named(1, WEB_1.name, { updated_on: LATER, path: '[other] x.ova' })], 1, 1],
     ['ok', [named(1, WEB_1.name, { updated_on: '2018-07-19 Thu 12:00:00 UTC' })], 0, 0],
     ['gone', [WEB_2], 1, 1],
     ['gone', [undefined, named(3, 'ubuntu-20.04-server.ova')], 1, 1],

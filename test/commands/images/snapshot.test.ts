@@ -54,10 +54,16 @@ describe('images snapshot', () => {
     expect(stdout.split('\n').slice(1)).toEqual(text.split('\n').slice(1));
   });
 
-  it('of an empty catalogue can be read', async () => {
-    const { imgctl } = await scriptedUser(catalogueOf([]));
+  it('of an empty catalogue can be read, and is as old as its request', async () => {
+    const list = catalogueOf([]);
+    const { imgctl } = await scriptedUser((request, index) =>
+      index === 0 ? { status: 503 } : list(request, index),
+    );
     const cwd = temporaryDirectory();
-    await imgctl('images snapshot all.json', { cwd });
+    // The retry of the first request moves the clock.
+    await imgctl('images snapshot all.json', { cwd, time: NOW });
+    const text = fs.readFileSync(path.join(cwd, 'all.json'), 'utf8');
+    expect(JSON.parse(text).taken_at).toBe(new Date(NOW).toISOString());
     const read = await imgctl('images list --from all.json --json', { cwd });
     expect(read).toEqual({ stdout: '[]\n', stderr: '', exitCode: 0 });
   });
