@@ -2,7 +2,7 @@
 
 import { changeProfile } from '../config/config-file.ts';
 import { STORED_PASSWORD } from '../config/definitions.ts';
-import { type Account, Settings } from '../config/settings.ts';
+import { type Account, type Settings, storedSettings } from '../config/settings.ts';
 import {
   isSamePassword,
   passwordsToDelete,
@@ -13,21 +13,22 @@ import { hasCode, type ImgctlError, tryOr } from '../errors.ts';
 import { describeLocation, openPasswordStore } from '../secrets/keychain.ts';
 
 /** Returns the other profiles with this base URL and user name, which share the token. */
-export function profilesSharing({ settings: { config } }: Context, account: Account): string[] {
+export function profilesSharing({ settings, io }: Context, account: Account): string[] {
   const { profile, baseUrl, username } = account;
+  const { config } = settings;
   return [...config.profiles.keys()].filter((name) => {
-    const other = tryOr(() => new Settings(config, name).account, undefined);
+    const other = tryOr(() => storedSettings(config, name, io.env).account, undefined);
     return name !== profile && other?.baseUrl === baseUrl && other.username === username;
   });
 }
 
 /** Returns the names of the other profiles that use a password of a credential helper. */
 export function profilesWith(
-  { settings: { config } }: Context,
+  { settings: { config }, io }: Context,
   password: StoredPassword,
 ): string[] {
   return [...config.profiles.keys()].filter((name) => {
-    const others = passwordsToDelete(new Settings(config, name));
+    const others = passwordsToDelete(storedSettings(config, name, io.env));
     const isUsed = others.some((other) => isSamePassword(other, password));
     return name !== password.account.profile && isUsed;
   });

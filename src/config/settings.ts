@@ -70,6 +70,19 @@ function chooseProfile({ profile: usual }: Profiles, env: Io['env'], profile?: s
   return { name: usual ?? DEFAULT_PROFILE, origin: 'config.json', fix };
 }
 
+/**
+ * Returns the settings that a profile stores; ~/ is the home of the user.
+ * @param variables of the run that count too
+ */
+export function storedSettings(
+  config: Profiles,
+  profile: string,
+  { HOME, USERPROFILE }: Io['env'],
+  variables: Texts = {},
+): Settings {
+  return new Settings(config, profile, { HOME, USERPROFILE, ...variables });
+}
+
 interface FoundText {
   readonly layer: 'option' | 'variable' | 'profile' | 'default';
   readonly text: string | undefined;
@@ -96,13 +109,7 @@ export class Settings {
   readonly #stored: Texts;
   readonly #values = new Map<SettingKey, unknown>();
 
-  /** Without environment and what is given these are the settings that the profile stores. */
-  constructor(
-    config: Profiles,
-    profile: string,
-    env: Texts = {},
-    given: GivenSettings = new Map(),
-  ) {
+  constructor(config: Profiles, profile: string, env: Texts, given: GivenSettings = new Map()) {
     const { profiles } = config;
     this.config = config;
     this.profile = profile;

@@ -59,7 +59,7 @@ it('a login in a hint for another profile names the user only if that profile ha
   const taken = { 'base-url': 'https://test.example', username: 'alice' };
   const own = { 'base-url': 'https://own.example' };
   const profiles = new Map(Object.entries({ default: own, taken }));
-  const settings = new Settings({ profile: undefined, profiles }, 'default');
+  const settings = new Settings({ profile: undefined, profiles }, 'default', {});
   const textFor = (username: string) => {
     const run = settings.with(
       { username, 'base-url': 'https://test.example' },

@@ -29,6 +29,6 @@ export async function failure(work: Promise<unknown>): Promise<ImgctlError> {
 export function hintOf({ facts }: { readonly facts: Facts | undefined }): string | undefined {
   const stored = { 'base-url': 'https://images.example', 'upload-url': 'file:///srv' };
   const profiles = new Map([[DEFAULT_PROFILE, stored]]);
-  const settings = () => new Settings({ profile: undefined, profiles }, DEFAULT_PROFILE);
+  const settings = () => new Settings({ profile: undefined, profiles }, DEFAULT_PROFILE, {});
   return facts && hintText(facts, settings);
 }

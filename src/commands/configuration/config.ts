@@ -24,7 +24,7 @@ import {
   variableOf,
 } from '../../config/definitions.ts';
 import { findPaths } from '../../config/paths.ts';
-import { Settings, storedText } from '../../config/settings.ts';
+import { type Settings, storedSettings, storedText } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { attempt, ImgctlError, tryOr } from '../../errors.ts';
 import { hint, imgctl } from '../../facts.ts';
@@ -203,7 +203,7 @@ function refuseOtherService(
 /** Says what belongs to the former address, if there was a login to it. */
 function reportMove(context: Context, baseUrl: string): void {
   const { config, profile } = context.settings;
-  const old = tryOr(() => new Settings(config, profile).account, undefined);
+  const old = tryOr(() => storedSettings(config, profile, context.io.env).account, undefined);
   if (!old || old.baseUrl === baseUrl || !context.tokenFiles(old).read()) return;
   const message = `lock files, snapshots, cursors and history still belong to ${old.baseUrl}`;
   const advice = `if it is the same service, put ${baseUrl} into base_url of lock files and snapshots`;

@@ -7,7 +7,7 @@ import type { Result } from '../../cli/result.ts';
 import { suggestProfiles } from '../../cli/suggestions.ts';
 import { type ConfigFile, changeConfigFile, DEFAULT_PROFILE } from '../../config/config-file.ts';
 import { findPaths } from '../../config/paths.ts';
-import { Settings, shownAddress } from '../../config/settings.ts';
+import { shownAddress, storedSettings } from '../../config/settings.ts';
 import { passwordToRead } from '../../config/stored-password.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError, tryOr } from '../../errors.ts';
@@ -94,7 +94,7 @@ async function list(context: Context): Promise<Result> {
   const shown = ['name', 'base_url', 'username', 'token_state', 'password'];
   const output = context.output(COLUMNS, { shown, cells: namesOf(COLUMNS) }, context.safeFormat);
   const rows = [...profiles].map(([name, stored]) => {
-    const settings = new Settings(config, name);
+    const settings = storedSettings(config, name, context.io.env);
     // An invalid base URL has no token; `config list` reports what is wrong with it.
     const account = tryOr(() => settings.account, undefined);
     const inStore = tryOr(() => passwordToRead(settings), undefined);
@@ -136,7 +136,7 @@ async function remove(context: Context, _options: object, name: string): Promise
   const { config: known } = context.settings;
   requireProfile(known, name);
   refuseInUse(known, name);
-  const settings = new Settings(known, name);
+  const settings = storedSettings(known, name, context.io.env);
   // One with an invalid base URL has no token.
   const account = tryOr(() => settings.account, undefined);
   if (account && profilesSharing(context, account).length === 0) {

@@ -3,7 +3,7 @@
 import { command, option } from '../../cli/declare.ts';
 import { STORED_PASSWORD } from '../../config/definitions.ts';
 import { findPaths } from '../../config/paths.ts';
-import { Settings } from '../../config/settings.ts';
+import { type Settings, storedSettings } from '../../config/settings.ts';
 import { passwordsToDelete } from '../../config/stored-password.ts';
 import type { Context } from '../../context.ts';
 import { attempt, hasCode, ImgctlError, tryOr } from '../../errors.ts';
@@ -92,7 +92,7 @@ async function logOutEverywhere(context: Context): Promise<void> {
   const { config } = settings;
   const { IMGCTL_TOKEN_STORE } = io.env;
   const profiles = [...config.profiles.keys()].map((name) => {
-    return new Settings(config, name, { IMGCTL_TOKEN_STORE });
+    return storedSettings(config, name, io.env, { IMGCTL_TOKEN_STORE });
   });
   for (const each of profiles) {
     const deletion = await deleteStoredPasswords(context, each);

@@ -627,6 +627,23 @@ unixOnlySuite('the credential helper is a shell script')('the setting credential
     expect(helper.held()).toBeUndefined();
   });
 
+  it.each(['profile delete default', 'logout --all'])(
+    'is found below the home by profile list and %s, without the mark of a login',
+    async (line) => {
+      const { directory, helper, imgctl, store } = await keychainUser();
+      await imgctl(SET);
+      await store();
+      await imgctl('config unset stored-password');
+      const file = path.join(directory, 'config.json');
+      const text = readFileSync(file, 'utf8').replace('"fake"', '"~/docker-credential-fake"');
+      writeFileSync(file, text);
+      const env = { ...NOTHING, HOME: path.dirname(helper.file) };
+      const run: typeof imgctl = (words) => imgctl(words, { env });
+      await expectSteps(run, ['profile list --json', [{ password: 'helper' }]], [line, '', /./]);
+      expect(helper.held()).toBeUndefined();
+    },
+  );
+
   it('that is gone does not stop logout, nor that of other profiles', async () => {
     const { directory, imgctl, keychain, store, stored } = await keychainUser();
     await store('--profile two');

@@ -1,8 +1,9 @@
 // Says that a lock file belongs to another service than the one that a command reads.
 
-import { Settings } from '../../../config/settings.ts';
+import { type Settings, storedSettings } from '../../../config/settings.ts';
 import type { Context } from '../../../context.ts';
 import { ImgctlError, tryOr } from '../../../errors.ts';
+import type { Io } from '../../../io.ts';
 
 /**
  * Returns the error for a file of another service, and what to do about it.
@@ -10,7 +11,7 @@ import { ImgctlError, tryOr } from '../../../errors.ts';
  * @param owner the service of the file, if it names one. @param wanted that of the command
  */
 export function otherServiceError(
-  { settings }: Context,
+  { settings, io }: Context,
   { label, from }: { readonly label: string; readonly from: string | undefined },
   owner: string | undefined,
   wanted: string,
@@ -21,7 +22,7 @@ export function otherServiceError(
     return new ImgctlError('config', `${label} does not name its service`, { facts: advice });
   }
   const fixes = [
-    from === undefined ? howToRead(owner, settings) : `use a snapshot of ${owner}`,
+    from === undefined ? howToRead(owner, settings, io) : `use a snapshot of ${owner}`,
     'for another lock file, use --file FILE',
     `if both addresses are one service, write into the file: ${line}`,
   ];
@@ -30,8 +31,8 @@ export function otherServiceError(
 }
 
 /** Returns how the command reads another service; undefined if no profile is of that service. */
-function howToRead(baseUrl: string, settings: Settings): string | undefined {
-  const profile = profileOf(settings, baseUrl);
+function howToRead(baseUrl: string, settings: Settings, io: Io): string | undefined {
+  const profile = profileOf(settings, io, baseUrl);
   if (profile === undefined) return undefined;
   // An option or a variable comes before the address of any profile.
   const isStored = settings.find('base-url').layer === 'profile';
@@ -39,8 +40,9 @@ function howToRead(baseUrl: string, settings: Settings): string | undefined {
 }
 
 /** Returns the name of a profile of this service, of the same user if there is one. */
-function profileOf({ config, profile }: Settings, baseUrl: string): string | undefined {
-  const accountOf = (name: string) => tryOr(() => new Settings(config, name).account, undefined);
+function profileOf({ config, profile }: Settings, io: Io, baseUrl: string): string | undefined {
+  const accountOf = (name: string) =>
+    tryOr(() => storedSettings(config, name, io.env).account, undefined);
   const username = accountOf(profile)?.username;
   const names = [...config.profiles.keys()].filter((name) => accountOf(name)?.baseUrl === baseUrl);
   return names.find((name) => accountOf(name)?.username === username) ?? names[0];
