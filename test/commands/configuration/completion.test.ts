@@ -73,12 +73,12 @@ describe('__complete offers', () => {
     expect(await ask('images get ')).toEqual([]);
     await imgctl('images get 2');
     expect(await ask('images get ')).toEqual(['a']);
-    await imgctl('images list', 'images list -n 1');
+    await imgctl('images list', 'images list -n 1', 'images list --page 1 --per-page 1');
     expect(await ask('images get ')).toEqual(['b-1.ova', 'a']);
     expect(await ask(`--base-url ${env.IMGCTL_BASE_URL}/ images get `)).toHaveLength(2);
     expect(await ask('images get --profile=staging ')).toEqual([]);
     expect(await ask('--base-url https://images.example.com images get ')).toEqual([]);
-    expect(server.requests).toHaveLength(3);
+    expect(server.requests).toHaveLength(4);
   });
 
   it('no image that another profile listed', async () => {

@@ -248,7 +248,10 @@ describe('whoami', () => {
       900_000,
       ['whoami --json', { ...user, ...expiry, checked: false, stored_in }],
       ['whoami', table],
-      ['profile list --json', [{ name: 'one', base_url, token_state: 'valid' }]],
+      [
+        'IMGCTL_USERNAME=bob profile list --json',
+        [{ name: 'one', base_url, token_state: 'valid' }],
+      ],
     );
     await at(
       HOUR + 2_000,
@@ -261,10 +264,13 @@ describe('whoami', () => {
   });
 
   it('asks the service with --check only, and says so', async () => {
-    const { emulator, at, requests } = await loggedIn();
+    const { imgctl, emulator, at, requests } = await loggedIn();
     const checked = { token_state: 'valid', checked: true };
     await at(0, ['whoami --check', /\nchecked {6}true\n/], ['whoami --check --json', checked]);
-    expect(requests).toEqual(['GET /v2', 'GET /v2']);
+    const env = { IMGCTL_TOKEN: (await imgctl('token', { time: NOON })).stdout.trim() };
+    const { stdout } = await imgctl('whoami --check --json', { env });
+    expect(JSON.parse(stdout)).toMatchObject({ ...checked, token_state: 'from IMGCTL_TOKEN' });
+    expect(requests).toEqual(Array(3).fill('GET /v2'));
     emulator.expireTokens();
     await at(0, ['whoami -q', 'demo\n'], ['whoami --check', '', /^imgctl: .+\nhint: /, 4]);
   });
