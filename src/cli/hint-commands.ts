@@ -34,16 +34,16 @@ function isOfServiceKey(key = ''): key is SettingKey {
  */
 type ServiceOfRun = 'same' | 'known' | 'new';
 
-export function serviceOfRun({ replacedUrl, isServiceProfileNew }: Settings): ServiceOfRun {
+export function serviceOfRun({ replacedUrl, serviceProfile }: Settings): ServiceOfRun {
   if (replacedUrl === undefined) return 'same';
-  return isServiceProfileNew ? 'new' : 'known';
+  return serviceProfile.isNew ? 'new' : 'known';
 }
 
 /** The options with their values, as words; none if the command would use these values anyway. */
 const OPTIONS = {
   profile: (settings: Settings) => profileFlag(settings.profile, settings),
   /** The profile of the service of the run; if it has none, a name for a new one. */
-  otherProfile: (settings: Settings) => profileFlag(settings.serviceProfile, settings),
+  otherProfile: (settings: Settings) => profileFlag(settings.serviceProfile.name, settings),
   url: urlFlag,
   givenUrl: (settings: Settings) => {
     const isUsual = settings.find('base-url').text === settings.findUngiven('base-url').text;
@@ -52,7 +52,7 @@ const OPTIONS = {
   username: (settings: Settings) => {
     const { text = '', origin } = settings.find('username');
     const { serviceProfile, config } = settings;
-    const stored = config.profiles.get(serviceProfile)?.username;
+    const stored = config.profiles.get(serviceProfile.name)?.username;
     const usual = settings.findUngiven('username').text ?? stored ?? text;
     return origin === '--username' && text !== usual ? ['--username', text] : [];
   },

@@ -142,7 +142,7 @@ const HINTS: {
 /** Returns the hint if the run uses the service of another profile than its own. */
 function otherProfile(settings: Settings): string | undefined {
   if (serviceOfRun(settings) !== 'known') return undefined;
-  return `use the profile of this service: --profile ${settings.serviceProfile}`;
+  return `use the profile of this service: --profile ${settings.serviceProfile.name}`;
 }
 
 /** Returns the hint as a run with these settings prints it. */

@@ -9,7 +9,7 @@ import { followLinks } from '../files/user-file.ts';
 import type { Io } from '../io.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import { shellQuote } from '../words.ts';
-import { SETTING_KEYS, type SettingKey } from './definitions.ts';
+import { FORMER_URL, isOfService, SETTING_KEYS, type SettingKey } from './definitions.ts';
 import { findPaths } from './paths.ts';
 
 export const DEFAULT_PROFILE = 'default';
@@ -110,6 +110,19 @@ function meantSetting(name: string): SettingKey | undefined {
   return SETTING_KEYS.find((key) => fold(key) === fold(name));
 }
 
+/** Returns the base URL of the service that a profile belongs to, if any. */
+export function serviceOf(texts: Texts): string | undefined {
+  return texts['base-url'] ?? texts[FORMER_URL];
+}
+
+/** A profile whose base URL is removed keeps its service: no other may get its password. */
+function withService(changed: Texts, stored: Texts): Texts {
+  const isBound = Object.keys(changed).some((key) => changed[key] && isOfService(key));
+  const isNeeded = isBound && changed['base-url'] === undefined;
+  const former = stored['base-url'] ?? changed[FORMER_URL];
+  return { ...changed, [FORMER_URL]: isNeeded ? former : undefined };
+}
+
 const MUTEX_PATIENCE = 20_000;
 
 /** @param changes what to set, or remove if undefined; or a function of what is stored */
@@ -121,7 +134,7 @@ export async function changeProfile(
   await changeConfigFile(io, (config) => {
     const stored = config.profiles.get(name) ?? {};
     const changed = typeof changes === 'function' ? changes(stored) : changes;
-    const settings = Object.entries({ ...stored, ...changed });
+    const settings = Object.entries(withService({ ...stored, ...changed }, stored));
     const set = settings.flatMap(([key, value]) => (value === undefined ? [] : [[key, value]]));
     // Nothing that removes settings creates a profile, such as one that was deleted meanwhile.
     if (set.length === 0 && !config.profiles.has(name)) return config;

@@ -209,6 +209,9 @@ export const TOKEN_VARIABLE = 'IMGCTL_TOKEN';
 /** Says where a login stored the password of the profile: see stored-password.ts. */
 export const STORED_PASSWORD = 'stored-password';
 
+/** The address of the service that a profile without base-url still belongs to. */
+export const FORMER_URL = 'former-base-url';
+
 export const SETTING_KEYS = Object.keys(SETTINGS) as SettingKey[];
 
 /** Returns the variable of a setting: IMGCTL_BASE_URL of base-url. */
@@ -216,8 +219,9 @@ export function variableOf(key: SettingKey): string {
   return `IMGCTL_${key.replaceAll(/[-.]/g, '_').toUpperCase()}`;
 }
 
-/** True for settings of the account, of the upload storage and of how the token is sent. */
-export function isOfService(key: SettingKey): boolean {
+/** True for what a profile has of the account, of the upload storage and of how the token is sent. */
+export function isOfService(key: string): boolean {
+  if (!isSettingKey(key)) return key === STORED_PASSWORD;
   const { isOfService = false }: SettingDefinition = SETTINGS[key];
   return isOfService;
 }

@@ -5,7 +5,7 @@ import { attempt, ImgctlError, tryOr } from '../errors.ts';
 import { hint, imgctl } from '../facts.ts';
 import { baseUrlText, maskUrl } from '../http/url.ts';
 import type { Io } from '../io.ts';
-import { type ConfigFile, DEFAULT_PROFILE, type Texts } from './config-file.ts';
+import { type ConfigFile, DEFAULT_PROFILE, serviceOf, type Texts } from './config-file.ts';
 import {
   isOfService,
   SETTINGS,
@@ -95,38 +95,48 @@ export class Settings {
   readonly profile: string;
   /** What options and prompts give. */
   readonly given: GivenSettings;
-  /**
-   * The base URL of the profile, if an option or a variable replaces it with that of another
-   * service. Then the profile's settings that are only for its service are not used: `isOfService`.
-   */
-  readonly replacedUrl: string | undefined;
-  /** The profile of the service of this run; if it has none, a name for a new one. */
-  readonly serviceProfile: string;
-  readonly isServiceProfileNew: boolean;
-  /** The mark of the last login with --store-password: see stored-password.ts. */
-  readonly storedAt: string | undefined;
   readonly #env: Texts;
   readonly #stored: Texts;
   readonly #values = new Map<SettingKey, unknown>();
 
   constructor(config: Profiles, profile: string, env: Texts, given: GivenSettings = new Map()) {
-    const { profiles } = config;
     this.config = config;
     this.profile = profile;
     this.given = given;
     this.#env = env;
-    this.#stored = profiles.get(profile) ?? {};
-    // `find` needs `replacedUrl`, which is not known yet, only for settings of a service.
-    const address = addressOf(this.find('base-url').text);
-    const stored = this.#stored['base-url'];
-    const isOwn = stored === undefined || addressOf(stored) === address;
-    this.replacedUrl = isOwn ? undefined : shownAddress(stored);
-    this.storedAt = isOwn ? this.#stored[STORED_PASSWORD] : undefined;
-    const sameService = [...profiles].find(([, texts]) => addressOf(texts['base-url']) === address);
-    const serviceProfile = isOwn ? profile : sameService?.[0];
-    this.serviceProfile = serviceProfile ?? nameFor(address, profiles);
-    this.isServiceProfileNew = serviceProfile === undefined;
+    this.#stored = config.profiles.get(profile) ?? {};
     Object.freeze(this);
+  }
+
+  /**
+   * The base URL of the profile, if this run uses another service. Then the profile's settings that
+   * are only for its service are not used: `isOfService`.
+   */
+  get replacedUrl(): string | undefined {
+    const own = serviceOf(this.#stored);
+    const { text } = this.find('base-url');
+    const isOwn = own === undefined || text === undefined || addressOf(text) === addressOf(own);
+    return isOwn ? undefined : shownAddress(own);
+  }
+
+  /** The profile of the service of this run; if it has none, a name for a new one. */
+  get serviceProfile(): { readonly name: string; readonly isNew: boolean } {
+    if (this.replacedUrl === undefined) return { name: this.profile, isNew: false };
+    const { profiles } = this.config;
+    const address = addressOf(this.find('base-url').text);
+    const known = [...profiles].find(([, texts]) => addressOf(texts['base-url']) === address);
+    return { name: known?.[0] ?? nameFor(address, profiles), isNew: known === undefined };
+  }
+
+  /** The mark of the last login with --store-password: see stored-password.ts. */
+  get storedAt(): string | undefined {
+    return this.#storedText(STORED_PASSWORD);
+  }
+
+  /** Returns what the profile has, unless it is for another service. base-url is for none. */
+  #storedText(key: string): string | undefined {
+    const isOthers = isOfService(key) && this.replacedUrl !== undefined;
+    return isOthers ? undefined : this.#stored[key];
   }
 
   /** True if commands without --profile use this profile, with and without IMGCTL_PROFILE. */
@@ -203,14 +213,14 @@ export class Settings {
     return { layer: 'option', text: option.text, origin: option.origin };
   }
 
-  /** Does the same for a command without options. */
+  /** Returns what `find` would return without options and prompts. */
   findUngiven(key: SettingKey): FoundText {
     const variable = variableOf(key);
     const text = this.#env[variable];
     if (text) return { layer: 'variable', text, origin: variable };
-    const isOthers = this.replacedUrl !== undefined && isOfService(key);
-    if (!isOthers && Object.hasOwn(this.#stored, key)) {
-      return { layer: 'profile', text: this.#stored[key], origin: `profile ${this.profile}` };
+    const stored = this.#storedText(key);
+    if (stored !== undefined) {
+      return { layer: 'profile', text: stored, origin: `profile ${this.profile}` };
     }
     const { fallback }: SettingDefinition = SETTINGS[key];
     return { layer: 'default', text: fallback, origin: fallback === undefined ? '' : 'default' };

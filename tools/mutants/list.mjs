@@ -50,7 +50,7 @@ export const LONG = [
   ['src/files/atomic-file.ts', 'assertHeld?.();', '', 'test/files/mutex.test.ts'],
   ['src/files/atomic-file.ts', 'if (isOpen) tryOr(', 'if (false) tryOr(', 'test/files/atomic-file.test.ts'],
   ['src/secrets/secrets.ts', "['option', 'variable', 'profile']", "['variable', 'option', 'profile']", 'test/secrets/password.test.ts'],
-  ['src/config/settings.ts', 'const isOthers = this.replacedUrl !== undefined && isOfService(key);', 'const isOthers = false;', 'test/commands/start/login-services.test.ts'],
+  ['src/config/settings.ts', 'const isOthers = isOfService(key) && this.replacedUrl !== undefined;', 'const isOthers = false;', 'test/commands/start/login-services.test.ts'],
   ['src/commands/start/login.ts', 'if (settings.replacedUrl !== undefined) throw', 'if (false) throw', 'test/commands/start/login-services.test.ts'],
   ['src/output/decode.ts', 'decode(text, encoding)', 'decode(text, NO_ESCAPES)', 'test/output/redaction.test.ts'],
   ['src/errors.ts', "'rate-limited': 6", "'rate-limited': 7", 'test/commands/exit-codes.test.ts'],

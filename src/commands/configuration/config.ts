@@ -12,7 +12,12 @@ import {
   requireRedisAddress,
   requireUploadTarget,
 } from '../../config/addresses.ts';
-import { changeProfile, configFilePath, requireDirectory } from '../../config/config-file.ts';
+import {
+  changeProfile,
+  configFilePath,
+  requireDirectory,
+  serviceOf,
+} from '../../config/config-file.ts';
 import {
   isOfService,
   isSettingKey,
@@ -24,7 +29,7 @@ import {
   variableOf,
 } from '../../config/definitions.ts';
 import { findPaths } from '../../config/paths.ts';
-import { type Settings, storedSettings, storedText } from '../../config/settings.ts';
+import { addressOf, type Settings, storedSettings, storedText } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { attempt, ImgctlError, tryOr } from '../../errors.ts';
 import { hint, imgctl } from '../../facts.ts';
@@ -200,14 +205,25 @@ function refuseOtherService(
   throw new ImgctlError('usage', `profile ${profile} belongs to ${replacedUrl}`, { facts });
 }
 
-/** Says what belongs to the former address, if there was a login to it. */
+/** Says what goes to the new address, and what belongs to the former one after a login to it. */
 function reportMove(context: Context, baseUrl: string): void {
   const { config, profile } = context.settings;
-  const old = tryOr(() => storedSettings(config, profile, context.io.env).account, undefined);
-  if (!old || old.baseUrl === baseUrl || !context.tokenFiles(old).read()) return;
-  const message = `lock files, snapshots, cursors and history still belong to ${old.baseUrl}`;
+  const texts = config.profiles.get(profile) ?? {};
+  const former = serviceOf(texts);
+  const { console, io } = context;
+  if (former === undefined || addressOf(former) === baseUrl) return;
+  const source = (['password-file', 'password-command'] as const).find((key) => texts[key]);
+  if (source !== undefined) {
+    const unset = imgctl('config', 'unset', source, '--profile', profile);
+    const message = `${baseUrl} will get the password of the setting ${source}`;
+    console.report(message, hint`if it is another service, run: ${unset}`);
+  }
+  const stored = storedSettings(config, profile, io.env, { IMGCTL_BASE_URL: former });
+  const account = tryOr(() => stored.account, undefined);
+  if (!account || !context.tokenFiles(account).read()) return;
+  const message = `lock files, snapshots, cursors and history still belong to ${account.baseUrl}`;
   const advice = `if it is the same service, put ${baseUrl} into base_url of lock files and snapshots`;
-  context.console.report(message, advice);
+  console.report(message, advice);
 }
 
 /** Warns now of a URL that every command which uses it will refuse, such as one without TLS. */

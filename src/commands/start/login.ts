@@ -5,7 +5,7 @@ import { command, option, type Parsed, SERVICE_CODES, settingOption } from '../.
 import { BASE_URL_OPTION } from '../../cli/global-options.ts';
 import type { Result } from '../../cli/result.ts';
 import { requireBaseUrl } from '../../config/addresses.ts';
-import { changeProfile, type Texts } from '../../config/config-file.ts';
+import { changeProfile, serviceOf, type Texts } from '../../config/config-file.ts';
 import { STORED_PASSWORD } from '../../config/definitions.ts';
 import {
   type Account,
@@ -108,7 +108,7 @@ async function saveLogin(
     : {};
   try {
     await changeProfile(io, profile, (stored) => {
-      const { 'base-url': address = baseUrl } = stored;
+      const address = serviceOf(stored) ?? baseUrl;
       // Another login may have come first.
       if (addressOf(address) !== baseUrl) throw belongsTo(settings, shownAddress(address));
       return { 'base-url': address, username, ...source, ...mark };
@@ -196,12 +196,12 @@ async function completeSettings(context: Context, options: Options): Promise<Set
   let { settings } = context;
   checkConflicts(context, options);
   checkPasswordFile(context, options);
-  if (settings.replacedUrl !== undefined) throw belongsTo(settings, settings.replacedUrl);
   if (settings.get('base-url') === undefined) {
     const label = 'Address of the service, such as images.example.com';
     const url = await prompt(context, 'base URL', label, '--base-url or IMGCTL_BASE_URL');
     settings = settings.with({ 'base-url': url }, (key) => `--${key}`);
   }
+  if (settings.replacedUrl !== undefined) throw belongsTo(settings, settings.replacedUrl);
   // Rejected before the next prompt.
   requireBaseUrl(settings);
   if (settings.get('username') !== undefined) return settings;

@@ -1,6 +1,6 @@
 // login with two services: what each profile, address and password leads to, and what is saved.
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { fakeTerminal, temporaryDirectory } from '../../support/io.ts';
 import { expectSteps } from '../../support/steps.ts';
@@ -85,6 +85,38 @@ describe('login', () => {
 });
 
 describe('a service that is not that of the profile', () => {
+  it('gets no password of a profile whose address was removed, until it is moved there', async () => {
+    const { imgctl, own, other, stored, file, saved, requests } = await userOfTwo(true);
+    const command = { 'password-command': 'echo demo' };
+    writeFileSync(file, JSON.stringify({ profiles: { default: { ...stored, ...command } } }));
+    const belongs = new RegExp(`^imgctl: profile default belongs to ${own}\nhint: `);
+    const address = fakeTerminal(`${other}\r`);
+    const moved = new RegExp(
+      `^imgctl: ${other} will get the password of the setting password-command\nhint: if it is another service, run: imgctl config unset password-command --profile default\nimgctl: lock files, .* still belong to ${own}\n`,
+    );
+    await expectSteps(
+      imgctl,
+      ['config unset base-url'],
+      ['images list', '', /no service address is set/, 2],
+      [`IMGCTL_BASE_URL=${other} images list`, '', /not logged in/, 4],
+      [`IMGCTL_BASE_URL=${other} login`, '', belongs, 2],
+      [`IMGCTL_BASE_URL=${other} config set username bob`, '', /belongs to/, 2],
+      [`IMGCTL_BASE_URL=${own}/ images list -q`, /^\d+\n/],
+    );
+    expect((await imgctl('login', { stdin: address })).stderr).toMatch(/belongs to/);
+    expect(requests()[1]).toBe(0);
+    await expectSteps(
+      imgctl,
+      [`config set base-url ${other}`, '', moved],
+      ['images list -q', /^\d+\n/],
+    );
+    expect(saved()).toEqual({ default: { ...stored, ...command, 'base-url': other } });
+    const keys = Object.keys(saved().default);
+    for (const key of keys)
+      expect(await imgctl(`config unset ${key}`)).toMatchObject({ stderr: '' });
+    expect(saved()).toEqual({ default: {} });
+  });
+
   it('gets its own login and profile by the hints, and the other keeps account and storage', async () => {
     const { imgctl, other, stored, saved, requests } = await userOfTwo(true);
     const name = new URL(other).host.replaceAll(/[.:]/g, '-');

@@ -9,6 +9,7 @@ import { command, option, type Parsed, SERVICE_CODES } from '../../../cli/declar
 import { readCertificates } from '../../../config/addresses.ts';
 import { checkTrust, configFilePath } from '../../../config/config-file.ts';
 import {
+  FORMER_URL,
   isSettingKey,
   SECRETS,
   SETTING_KEYS,
@@ -255,7 +256,7 @@ function configurationResults({ context: { settings, io } }: Diagnosis): CheckRe
     if (error) results.push(error);
   }
   for (const key of Object.keys(config.profiles.get(profile) ?? {})) {
-    if (isSettingKey(key) || key === STORED_PASSWORD) continue;
+    if (isSettingKey(key) || [STORED_PASSWORD, FORMER_URL].includes(key)) continue;
     const remove = hint`remove it with: ${imgctl('config', 'unset', key)}`;
     // No one can type such a key as it is shown.
     const fix = controlCharacter(key) === undefined ? remove : 'remove it from config.json';
