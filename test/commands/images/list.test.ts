@@ -202,6 +202,7 @@ describe('images list', () => {
     expect(await shown(row)).toBe('2018-07-19 12:00');
     await imgctl('config set time age');
     expect(await shown(row)).toBe('2 days ago');
+    expect(await shown('images list --get updated_on')).toBe('2018-07-19T12:00:00Z');
     for (const format of ['csv', 'tsv']) {
       expect((await shown(`${row} -o ${format}`)).trim()).toBe('2018-07-19T12:00:00Z');
     }
