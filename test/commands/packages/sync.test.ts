@@ -473,13 +473,14 @@ describe('sync-status', () => {
   const NONE = 'imgctl: this profile has submitted no sync request from this machine\n';
 
   it.each([
-    ['PENDING', 'waiting', 0],
-    ['PROCESSED', 'succeeded', 0],
-    ['ERROR', 'failed', 1],
-  ])('at %s prints the state %s and exits %d after one request', async (status, state, code) => {
-    const { stdout, exitCode, checks } = await follow('--json', record({ status }));
-    expect(JSON.parse(stdout)).toMatchObject({ id: 41, status, state });
+    ['PENDING', '--json', 'waiting', 0],
+    ['PENDING', '--json --strict', 'waiting', 0],
+    ['PROCESSED', '--json', 'succeeded', 0],
+    ['ERROR', '--json', 'failed', 1],
+  ])('at %s, %s prints %s and exits %d after one request', async (status, line, state, code) => {
+    const { stdout, exitCode, checks } = await follow(line, record({ status }));
     expect({ exitCode, checks }).toEqual({ exitCode: code, checks: 1 });
+    expect(JSON.parse(stdout)).toMatchObject({ id: 41, status, state });
   });
 
   it('exits 1 if the service sends another request, which --wait retries', async () => {
