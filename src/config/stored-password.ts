@@ -3,21 +3,22 @@
 import { tryOr } from '../errors.ts';
 import type { Account, Settings } from './settings.ts';
 
-/** A password in a keychain (one per profile) or in a credential helper (one per base URL). */
+/** The system keychain has one password per profile, a credential helper one per base URL. */
+export type Location =
+  | { readonly kind: 'keychain' }
+  | { readonly kind: 'helper'; readonly name: string };
+
 export interface StoredPassword {
-  /** `keychain`, or `helper:NAME`. */
-  readonly location: string;
+  readonly location: Location;
   readonly account: Account;
 }
 
-/**
- * Returns the password that the setting credential-helper stands for.
- * @throws ImgctlError usage or config: invalid
- */
-function passwordOfHelper(settings: Settings): StoredPassword | undefined {
-  const helper = settings.get('credential-helper');
-  if (helper === undefined) return undefined;
-  return { location: `helper:${helper}`, account: accountOf(settings) };
+const KEYCHAIN = { kind: 'keychain' } as const;
+
+/** Returns that of the setting credential-helper. @throws ImgctlError usage or config: invalid */
+function helperOf(settings: Settings): Location | undefined {
+  const name = settings.get('credential-helper');
+  return name === undefined ? undefined : { kind: 'helper', name };
 }
 
 /** A keychain finds passwords by the profile, even if its base URL is invalid. */
@@ -31,22 +32,21 @@ function accountOf(settings: Settings): Account {
  * @throws ImgctlError usage or config: an invalid setting
  */
 export function passwordToStore(settings: Settings): StoredPassword {
-  return passwordOfHelper(settings) ?? { location: 'keychain', account: settings.account };
+  return { location: helperOf(settings) ?? KEYCHAIN, account: settings.account };
 }
 
 /**
- * Returns where commands read the password.
+ * Returns where commands read the password of their account, whatever account the mark has.
  * @throws ImgctlError usage or config: an invalid setting
  */
-export function passwordToRead(settings: Settings): StoredPassword | undefined {
-  const account = accountOf(settings);
-  const { location } = passwordOfHelper(settings) ?? markedPassword(settings) ?? {};
-  return location === undefined ? undefined : { location, account };
+export function locationToRead(settings: Settings): Location | undefined {
+  return helperOf(settings) ?? markedPassword(settings)?.location;
 }
 
-/** Returns where the profile may have passwords, also those of an earlier base URL or user. */
+/** Returns what the profile may have stored, also for an earlier base URL or user. */
 export function passwordsToDelete(settings: Settings): StoredPassword[] {
-  const ofHelper = tryOr(() => passwordOfHelper(settings), undefined);
+  const helper = tryOr(() => helperOf(settings), undefined);
+  const ofHelper = helper && { location: helper, account: accountOf(settings) };
   const marked = markedPassword(settings);
   const isTwice = ofHelper && marked && isSamePassword(ofHelper, marked);
   return [isTwice ? undefined : ofHelper, marked].filter((each) => each !== undefined);
@@ -54,26 +54,29 @@ export function passwordsToDelete(settings: Settings): StoredPassword[] {
 
 /** True if one record of a keychain or a helper holds both. */
 export function isSamePassword(one: StoredPassword, other: StoredPassword): boolean {
-  const parts = one.location === 'keychain' ? KEYCHAIN_PARTS : HELPER_PARTS;
-  const isSame = parts.every((part) => one.account[part] === other.account[part]);
-  return isSame && one.location === other.location;
+  return keyOf(one) === keyOf(other);
 }
 
-const KEYCHAIN_PARTS = ['profile'] as const;
-const HELPER_PARTS = ['baseUrl', 'username'] as const;
+function keyOf({ location, account }: StoredPassword): string {
+  const { profile, baseUrl, username } = account;
+  const isInHelper = location.kind === 'helper';
+  return JSON.stringify(isInHelper ? [location.name, baseUrl, username] : [profile]);
+}
 
 /** Returns the mark: `keychain`, or `helper:pass https://images.example.com alice`. */
 export function markOf({ location, account }: StoredPassword): string {
-  if (location === 'keychain') return location;
-  return `${location} ${account.baseUrl} ${account.username}`;
+  if (location.kind === 'keychain') return 'keychain';
+  return `helper:${location.name} ${account.baseUrl} ${account.username}`;
 }
 
-/** Returns the password that the mark of the profile remembers. */
+const HELPER_MARK = /^helper:(?<name>.*?)(?: (?<baseUrl>https?:\/\/\S+) (?<username>.*))?$/s;
+
+/** Returns the password that the mark of the profile remembers, unless another version wrote it. */
 export function markedPassword(settings: Settings): StoredPassword | undefined {
-  const { profile, storedAt } = settings;
-  if (storedAt === undefined) return undefined;
-  const [, location = '', baseUrl = '', username = ''] =
-    /^(helper:.*?) (https?:\/\/\S+) (.*)$/s.exec(storedAt) ?? [];
-  if (location !== '') return { location, account: { profile, baseUrl, username } };
-  return { location: storedAt, account: accountOf(settings) };
+  const { profile, storedAt = '' } = settings;
+  if (storedAt === 'keychain') return { location: KEYCHAIN, account: accountOf(settings) };
+  const { name, baseUrl, username = '' } = HELPER_MARK.exec(storedAt)?.groups ?? {};
+  if (name === undefined) return undefined;
+  const account = baseUrl === undefined ? accountOf(settings) : { profile, baseUrl, username };
+  return { location: { kind: 'helper', name }, account };
 }

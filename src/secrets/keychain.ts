@@ -2,6 +2,7 @@
 
 import path from 'node:path';
 import type { Account } from '../config/settings.ts';
+import type { Location } from '../config/stored-password.ts';
 import { ImgctlError, tryOr } from '../errors.ts';
 import { advice, type Facts } from '../facts.ts';
 import type { Io } from '../io.ts';
@@ -146,23 +147,16 @@ function credentialHelper(helper: string): Program {
   };
 }
 
-function helperAt(location: string): string | undefined {
-  return /^helper:(.*)$/s.exec(location)?.[1];
-}
-
-export function describeLocation(location: string): string {
-  const helper = helperAt(location);
-  return helper === undefined ? 'the system keychain' : `the credential helper ${helper}`;
+export function describeLocation(location: Location): string {
+  if (location.kind === 'keychain') return 'the system keychain';
+  return `the credential helper ${location.name}`;
 }
 
 const MAX_REASON = 200;
 
-/**
- * Opens the store at a location: `keychain`, or `helper:NAME`.
- * @throws ImgctlError config, as every function does: it cannot be used
- */
-export function openPasswordStore(io: Io, location: string, limit?: number) {
-  const helper = helperAt(location);
+/** @throws ImgctlError config, as every function does: it cannot be used */
+export function openPasswordStore(io: Io, location: Location, limit?: number) {
+  const helper = location.kind === 'helper' ? location.name : undefined;
   const { platform } = io.system;
   if (helper === undefined && platform === 'win32') {
     const message = 'imgctl cannot use a system keychain on Windows';

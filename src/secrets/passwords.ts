@@ -1,7 +1,7 @@
 // Where the password of the account comes from: a variable, a file, a command or a keychain.
 
 import type { Settings } from '../config/settings.ts';
-import { passwordToRead } from '../config/stored-password.ts';
+import { locationToRead } from '../config/stored-password.ts';
 import { ImgctlError } from '../errors.ts';
 import type { Facts } from '../facts.ts';
 import type { Io } from '../io.ts';
@@ -26,9 +26,8 @@ export function givenPassword(settings: Settings, io: Io): PasswordSource | unde
 }
 
 export function storedPassword(settings: Settings, io: Io): PasswordSource | undefined {
-  const stored = passwordToRead(settings);
-  if (stored === undefined) return undefined;
-  const { location } = stored;
+  const location = locationToRead(settings);
+  if (location === undefined) return undefined;
   const origin = describeLocation(location);
   return {
     origin,

@@ -17,7 +17,7 @@ const SYSTEMS = [
 ] as const;
 
 function keychainOn(platform: NodeJS.Platform, { PATH }: Pick<FakeKeychain, 'PATH'>) {
-  return openPasswordStore(fakeIo({ platform, env: { PATH } }), 'keychain');
+  return openPasswordStore(fakeIo({ platform, env: { PATH } }), { kind: 'keychain' });
 }
 
 const onUnix = unixOnlySuite('the keychain is a shell script');
@@ -103,7 +103,7 @@ function open(script?: string, limit?: number) {
     IMGCTL_UPLOAD_ACCESS_KEY: 'key-id',
   };
   const io = fakeIo({ env: { PATH: helper.PATH, ...env } });
-  return { ...helper, store: openPasswordStore(io, 'helper:fake', limit) };
+  return { ...helper, store: openPasswordStore(io, { kind: 'helper', name: 'fake' }, limit) };
 }
 
 unixOnlySuite('the credential helper is a shell script')('a credential helper', () => {
@@ -126,7 +126,7 @@ unixOnlySuite('the credential helper is a shell script')('a credential helper', 
 
   it('is found by its path too, and may report a missing password by an empty record', async () => {
     const { file, PATH, held, replaceBy } = open();
-    const store = openPasswordStore(fakeIo({ env: { PATH } }), `helper:${file}`);
+    const store = openPasswordStore(fakeIo({ env: { PATH } }), { kind: 'helper', name: file });
     await store.store(ACCOUNT, 'secret');
     expect(held()).toMatchObject({ Secret: 'secret' });
     replaceBy('echo \'{"Username":"","Secret":""}\'');

@@ -8,7 +8,7 @@ import { suggestProfiles } from '../../cli/suggestions.ts';
 import { type ConfigFile, changeConfigFile, DEFAULT_PROFILE } from '../../config/config-file.ts';
 import { findPaths } from '../../config/paths.ts';
 import { shownAddress, storedSettings } from '../../config/settings.ts';
-import { passwordToRead } from '../../config/stored-password.ts';
+import { locationToRead } from '../../config/stored-password.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError, tryOr } from '../../errors.ts';
 import { hint, imgctl } from '../../facts.ts';
@@ -97,7 +97,7 @@ async function list(context: Context): Promise<Result> {
     const settings = storedSettings(config, name, context.io.env);
     // An invalid base URL has no token; `config list` reports what is wrong with it.
     const account = tryOr(() => settings.account, undefined);
-    const inStore = tryOr(() => passwordToRead(settings), undefined);
+    const location = tryOr(() => locationToRead(settings), undefined);
     return {
       name,
       default: name === profile,
@@ -105,11 +105,10 @@ async function list(context: Context): Promise<Result> {
       base_url: shownAddress(stored['base-url']) || null,
       username: stored.username?.replace(/:.*/s, ':…') ?? null,
       token_state: tokenState(account && context.tokenFiles(account).read(), context.io.now()),
-      password: stored['password-file']
-        ? 'file'
-        : stored['password-command']
-          ? 'command'
-          : (inStore?.location.replace(/:.*/s, '') ?? null),
+      password:
+        (stored['password-file'] && 'file') ||
+        (stored['password-command'] && 'command') ||
+        (location?.kind ?? null),
     };
   });
   const afterwards = () => {

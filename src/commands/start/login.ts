@@ -14,7 +14,12 @@ import {
   shownAddress,
   storedText,
 } from '../../config/settings.ts';
-import { markedPassword, markOf, passwordToStore } from '../../config/stored-password.ts';
+import {
+  isSamePassword,
+  markedPassword,
+  markOf,
+  passwordToStore,
+} from '../../config/stored-password.ts';
 import type { Context } from '../../context.ts';
 import { attempt, EXIT_CODES, hasCode, ImgctlError } from '../../errors.ts';
 import { advice, hint, imgctl, setting } from '../../facts.ts';
@@ -181,10 +186,11 @@ async function storePassword(
   }
   context.console.success(`The password is stored in ${describeLocation(stored.location)}`);
   const former = markedPassword(settings);
+  if (former === undefined) return;
   // A helper has one password per base URL, so it has replaced that of another user.
-  const wasReplaced =
-    former?.location === stored.location && former.account.baseUrl === stored.account.baseUrl;
-  if (former === undefined || wasReplaced) return;
+  const { username } = stored.account;
+  const replaced = { ...former, account: { ...former.account, username } };
+  if (isSamePassword(replaced, stored)) return;
   if (profilesWith(context, former).length === 0) await deletePassword(context, former);
 }
 
