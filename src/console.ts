@@ -34,23 +34,10 @@ export interface ConsoleStyle {
 }
 
 interface SuccessOptions extends Pick<Notice, 'hint' | 'details'> {
+  /** The report if stderr is not a terminal [the message in lower case]; none if null. */
+  readonly elsewhere?: string | null;
   readonly hasWarnings?: boolean;
 }
-
-/** What long work says as it goes. A part of it is one of several packages, files or problems. */
-type RunReport =
-  /** Until `end`, a line says what is done now. @param isBrief if only where it can be redrawn */
-  | { readonly kind: 'begin'; readonly isBrief?: boolean }
-  /** @param text of a line; without one, only a spinner or a long wait shows it, by `describe` */
-  | { readonly kind: 'progress'; readonly text?: string | undefined; readonly describe?: Describe }
-  | { readonly kind: 'end' }
-  | (SuccessOptions & {
-      readonly kind: 'success';
-      readonly message: string;
-      readonly elsewhere?: string | null;
-    })
-  | (Notice & { readonly kind: 'warning' | 'failure'; readonly isPart?: boolean })
-  | (Notice & { readonly kind: 'note' });
 
 export class Console {
   /** Secrets that no notice may show; data on stdout is left as it is. */
@@ -72,50 +59,30 @@ export class Console {
     this.stdout = withWrite(io.stdout, (text: string) => this.print(text));
   }
 
-  /** Shows what long work reports. @returns for `end`, when the line is erased */
-  readonly tell = (report: RunReport): Promise<void> | void => {
-    switch (report.kind) {
-      case 'begin':
-        this.startProgress(!report.isBrief);
-        return;
-      case 'progress':
-        this.#progress?.update(report.text ?? '', report.describe);
-        return;
-      case 'end':
-        return this.#progress?.stop();
-      case 'success':
-        return this.success(report.message, report.elsewhere, report);
-      case 'warning':
-        return this.warn(report.message, report.hint, report.isPart);
-      case 'failure':
-        return report.isPart ? this.#partFailure(report) : this.#failure(report);
-      case 'note':
-        return this.note(report.message, report.hint);
-    }
-  };
+  /** Something is wrong, but the command continues. The same warning is shown once. */
+  readonly warn = (message: string, hint?: Advice): void => this.#warning(message, hint);
 
-  /**
-   * Something is wrong, but the command continues. The same warning is shown once.
-   * @param isPart begins with a mark if stderr is a terminal, as `success` does
-   */
-  readonly warn = (message: string, hint?: Advice, isPart = false): void => {
-    if (this.#warnings.has(message)) return;
-    this.#warnings.add(message);
-    const hasMark = isPart && this.marksParts;
-    this.#notice('warning', { message, hint }, ({ waiting }) =>
-      hasMark ? waiting('!') : undefined,
-    );
-  };
-
-  /** Something failed, but the command continues. In JSON a warning, as an error ends the run. */
-  #failure({ code, message, details, hint }: Notice, mark?: string): void {
-    this.#notice('warning', { code, message, details, hint }, ({ bad }) =>
-      mark ? bad(mark) : `imgctl: ${bad('error:')}`,
-    );
+  /** A warning of a part: one of several packages, files or problems. */
+  warnOfPart(message: string, hint?: Advice): void {
+    this.#warning(message, hint, this.marksParts ? '!' : undefined);
   }
 
-  /** On a terminal the first hint is left to the end; elsewhere none is said twice in a row. */
-  #partFailure({ hint: facts, details, ...failure }: Notice): void {
+  #warning(message: string, hint: Advice | undefined, mark?: string): void {
+    if (this.#warnings.has(message)) return;
+    this.#warnings.add(message);
+    this.#notice('warning', { message, hint }, ({ waiting }) => mark && waiting(mark));
+  }
+
+  /** Something failed, but the command continues. In JSON a warning, as an error ends the run. */
+  failure(message: string, hint?: Advice): void {
+    this.#failure({ message, hint });
+  }
+
+  /**
+   * A failure of a part. On a terminal the first hint is left to the end; elsewhere none is said
+   * twice in a row.
+   */
+  failureOfPart({ hint: facts, details, ...failure }: Notice): void {
     const hint = facts && this.#style.hintOf(facts);
     if (this.marksParts) this.#partHint ??= hint;
     const news = hint === this.#partHint ? undefined : hint;
@@ -126,6 +93,10 @@ export class Console {
       this.#partHint = hint;
       this.#failure({ ...failure, details, hint: news });
     }
+  }
+
+  #failure(notice: Notice, mark?: string): void {
+    this.#notice('warning', notice, ({ bad }) => (mark ? bad(mark) : `imgctl: ${bad('error:')}`));
   }
 
   /** The first hint of failed parts, on a terminal: it is to be shown once at the end. */
@@ -158,16 +129,9 @@ export class Console {
     if (this.#io.stderr.isTTY) this.report(message, hint);
   };
 
-  /**
-   * Reports a success with a mark if stderr is a terminal, unless -q is set.
-   * @param elsewhere the report if stderr is not a terminal [the message in lower case], or null
-   * @param more the hint, details, and whether there were warnings, which changes the mark
-   */
-  success(
-    message: string,
-    elsewhere: string | null = lowerFirst(message),
-    { hasWarnings = false, hint, details }: SuccessOptions = {},
-  ): void {
+  /** Reports a success unless -q is set: on a terminal with a mark, and another after warnings. */
+  success(message: string, options: SuccessOptions = {}): void {
+    const { elsewhere = lowerFirst(message), hasWarnings = false, hint, details } = options;
     const { quiet, errorFormat, errorTerminal } = this.#style;
     if (errorFormat.json || !this.#io.stderr.isTTY) {
       if (elsewhere !== null) this.report(elsewhere, hint);
@@ -209,8 +173,11 @@ export class Console {
     return written;
   }
 
-  /** @param lines if the line cannot be redrawn, write a line per change instead of nothing */
-  startProgress(lines: boolean): Progress | undefined {
+  /**
+   * From now on, a line says what is done.
+   * @param isBrief if the line cannot be redrawn, nothing is written instead of a line per change
+   */
+  startProgress({ isBrief = false } = {}): Progress | undefined {
     const { errorTerminal, errorFormat, quiet } = this.#style;
     const { stderr } = this.#io;
     const { apply: redact } = this.redaction;
@@ -218,10 +185,20 @@ export class Console {
     if (quiet) return undefined;
     if (errorTerminal.interactive) {
       if (stderr.stream) this.#progress = createSpinner(stderr.stream, errorTerminal, redact);
-    } else if (lines) {
+    } else if (!isBrief) {
       this.#progress = createLines(stderr, redact, errorFormat.json);
     }
     return this.#progress;
+  }
+
+  /** @param text of a line; if it is empty, a spinner or a long wait shows `describe` */
+  showProgress(text: string, describe?: Describe): void {
+    this.#progress?.update(text, describe);
+  }
+
+  /** Resolves when the line is erased. */
+  async endProgress(): Promise<void> {
+    await this.#progress?.stop();
   }
 
   async fail(thrown: unknown): Promise<void> {
@@ -235,7 +212,7 @@ export class Console {
   /** Resolves when everything is written and the progress has ended. */
   async flush(): Promise<void> {
     await this.#queue;
-    await this.#progress?.stop();
+    await this.endProgress();
   }
 
   async #format() {

@@ -50,8 +50,6 @@ export interface RunOptions {
 export class Context implements ConsoleStyle {
   readonly io: Io;
   readonly console: Console;
-  /** Receives what long work says as it goes. */
-  readonly tell: Console['tell'];
   readonly given: GivenSettings;
   readonly color: ColorChoice | undefined;
   readonly quiet: boolean;
@@ -78,7 +76,6 @@ export class Context implements ConsoleStyle {
     this.receive = run.receive;
     this.#needsNoSettings = needsNoSettings;
     this.console = new Console(io, this, redaction);
-    this.tell = this.console.tell;
   }
 
   /** Settled when they are first needed, and never changed. @throws ImgctlError config, usage */

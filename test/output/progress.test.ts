@@ -8,7 +8,7 @@ import { displayWidth } from '../../src/output/width.ts';
 import { fakeIo } from '../support/io.ts';
 import { MemorySink, PIPE, terminalOf } from '../support/memory-sink.ts';
 
-function start({ terminal = terminalOf(40), quiet = false, lines = false } = {}) {
+function start({ terminal = terminalOf(40), quiet = false, isBrief = true } = {}) {
   const sink = new MemorySink(terminal.width ?? 40);
   const io = { ...fakeIo(), stdout: sink, stderr: sink };
   const errorFormat = { json: false, debug: false };
@@ -18,7 +18,7 @@ function start({ terminal = terminalOf(40), quiet = false, lines = false } = {})
     errorTerminal: terminal,
     hintOf: String,
   });
-  return { sink, console, progress: console.startProgress(lines) as Progress };
+  return { sink, console, progress: console.startProgress({ isBrief }) as Progress };
 }
 
 /** Moves the clock, and waits for what that starts. */
@@ -125,7 +125,7 @@ describe('progress on a terminal', () => {
 });
 
 it('progress without a terminal writes a line per change of text, and one each 30 s between', async () => {
-  const { sink, progress } = start({ terminal: PIPE, lines: true });
+  const { sink, progress } = start({ terminal: PIPE, isBrief: false });
   let time = 0;
   const each = (text: string, seconds: number) => {
     for (let second = 0; second < seconds; second += 1) {
@@ -144,7 +144,7 @@ it('progress without a terminal writes a line per change of text, and one each 3
 });
 
 it('progress without a terminal says once what it waits for, until the next update', async () => {
-  const { sink, progress } = start({ terminal: PIPE, lines: true });
+  const { sink, progress } = start({ terminal: PIPE, isBrief: false });
   expect(progress.stalled('too early')).toBe(false);
   const describe = (waiting = 'working') => waiting;
   expect([progress.update('', describe), progress.update('', describe)]).toEqual([true, true]);
@@ -159,7 +159,7 @@ it('progress without a terminal says once what it waits for, until the next upda
 });
 
 it('progress without a terminal writes a text once, escaped', async () => {
-  const { sink, progress } = start({ terminal: PIPE, lines: true });
+  const { sink, progress } = start({ terminal: PIPE, isBrief: false });
   progress.update('sync 41: PENDING', () => '1 s');
   expect(progress.update('sync 41: PENDING', () => '2 s')).toBe(true);
   progress.update('sync 41: \u001b[31mPROCESSED');
@@ -173,7 +173,7 @@ it.each<[string, Parameters<typeof start>[0], number]>([
   ['if the run ends within 100 ms', {}, 99],
   ['in a pipe without lines', { terminal: PIPE }, 500],
   ['with -q on a terminal', { quiet: true }, 500],
-  ['with -q in a pipe', { terminal: PIPE, quiet: true, lines: true }, 500],
+  ['with -q in a pipe', { terminal: PIPE, quiet: true, isBrief: false }, 500],
   ['at 0 columns', { terminal: { ...terminalOf(40), width: undefined, interactive: false } }, 500],
 ])('progress writes nothing %s', async (_case, options, milliseconds) => {
   const { sink, progress } = start(options);

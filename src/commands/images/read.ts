@@ -64,8 +64,8 @@ export async function* readImages(
   query: Query,
   options: ReadOptions & { readonly tally?: Tally; readonly showsProgress?: boolean } = {},
 ): ImagePages {
+  const { console } = context;
   const { tally = new Tally(query), showsProgress = true, ...limits } = options;
-  const tell: Context['tell'] = showsProgress ? context.tell : () => {};
   // A query with conditions may read more images than its limit.
   const mostRead = query.isEverything ? (limits.limit ?? Infinity) : Infinity;
   let seen = 0;
@@ -73,16 +73,16 @@ export async function* readImages(
     tally.see(images, filter);
     seen += images.length;
     const all = Math.max(seen, Math.min(total, mostRead));
-    tell({ kind: 'progress', text: `read ${seen} of ${counted(all, 'image')}` });
+    console.showProgress(`read ${seen} of ${counted(all, 'image')}`);
   };
-  tell({ kind: 'begin', isBrief: true });
-  tell({ kind: 'progress', text: 'reading the catalogue' });
+  if (showsProgress) console.startProgress({ isBrief: true });
+  console.showProgress('reading the catalogue');
   try {
     const end = yield* catalogue.images(query, { ...limits, watch });
     warnOfZones(context, tally);
     return end;
   } finally {
-    await tell({ kind: 'end' });
+    await console.endProgress();
   }
 }
 

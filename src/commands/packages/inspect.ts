@@ -61,7 +61,7 @@ async function run(context: Context, _options: object, files: readonly string[])
   return { output, rows: inspectEach(context, batch, isTable), isOne: files.length === 1 };
 }
 
-async function* inspectEach({ io, tell }: Context, batch: PackageBatch, isTable: boolean): Rows {
+async function* inspectEach({ io, console }: Context, batch: PackageBatch, isTable: boolean): Rows {
   let count = 0;
   const read = (file: string, resolved: string) => inspectFile(io, file, resolved, isTable);
   for await (const { summary, rows, error } of batch.each(read)) {
@@ -72,7 +72,7 @@ async function* inspectEach({ io, tell }: Context, batch: PackageBatch, isTable:
     if (errors.length === 0) continue;
     const message = `${summary.file} has ${counted(errors.length, 'error')}`;
     const see = hint`see all findings with: ${imgctl('validate', summary.file)}`;
-    tell({ kind: 'warning', message, hint: see });
+    console.warn(message, see);
   }
   return { error: batch.error({ read: count }) };
 }

@@ -60,7 +60,7 @@ export class PackageBatch {
     this.#failures.set(this.#nameOf(file), error);
     const { code, message, details, facts: hint } = error;
     if (this.files.length === 1) return;
-    this.#context.tell({ kind: 'failure', code, message, details, hint, isPart: true });
+    this.#context.console.failureOfPart({ code, message, details, hint });
   }
 
   get hasFailed(): boolean {

@@ -73,7 +73,7 @@ async function run(context: Context, options: Options, files: readonly string[])
   const output = context.output(columns, { ...options, shown, hasSentences: true });
   const layout = layoutOf(context, options, isOne, output.isTable);
   const batch = new PackageBatch(context, files);
-  context.tell({ kind: 'begin', isBrief: true });
+  context.console.startProgress({ isBrief: true });
   return { output, rows: checkEach(context, batch, layout, options.maxHardware) };
 }
 
@@ -142,23 +142,23 @@ async function checkFile(
   const message = `${file}: valid, ${describeProof(summary)}`;
   const hasWarnings = findings.length > 0;
   const details = detailsOf(inLines);
-  context.tell({ kind: 'success', message, elsewhere: message, hasWarnings, details });
+  context.console.success(message, { elsewhere: message, hasWarnings, details });
   return { rows, error: undefined };
 }
 
 async function readWithProgress(
-  { io, tell }: Context,
+  { io, console }: Context,
   file: string,
   resolved: string,
   maxHardware: number | undefined,
 ): Promise<ReadPackage> {
   const { readPackage } = await import('../../ovf/package.ts');
   const text = `${file}: reading`;
-  tell({ kind: 'progress', text });
+  console.showProgress(text);
   const started = io.elapsed();
   const onProgress = (done: number, total: number) => {
     const describe = () => `${text} ${describeRate(done, total, io.elapsed() - started)}`;
-    tell({ kind: 'progress', text, describe });
+    console.showProgress(text, describe);
   };
   const { signal, now } = io;
   return readPackage(resolved, { onProgress, maxHardware, signal, now: now() });

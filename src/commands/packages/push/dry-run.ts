@@ -26,8 +26,8 @@ export async function dryRunResult(
   const rows = [...uploadRows(plan, complete), ...(willSync ? await syncRows(push, complete) : [])];
   const why = `no sync would be submitted: ${broken.join(', ')} would be broken`;
   const afterwards = () => {
-    if (isWithheld) context.tell({ kind: 'failure', message: why });
-    context.tell({ kind: 'note', message: 'nothing was uploaded or submitted' });
+    if (isWithheld) context.console.failure(why);
+    context.console.note('nothing was uploaded or submitted');
   };
   const error = batch.error(outcome.counts('to upload'));
   return { output, rows, afterwards, error };

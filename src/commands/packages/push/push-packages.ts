@@ -44,8 +44,8 @@ async function finish(push: Push, outcome: UploadOutcome): Promise<Result> {
   // The error of the sync ends the run; a line before it counts the packages that failed.
   const afterwards = async () => {
     await synced.afterwards?.();
-    const message = batch.summary(outcome.counts());
-    context.tell({ kind: 'failure', message, hint: context.console.hintForEnd });
+    const { console } = context;
+    console.failure(batch.summary(outcome.counts()), console.hintForEnd);
   };
   return { ...synced, afterwards };
 }
@@ -54,8 +54,8 @@ async function finish(push: Push, outcome: UploadOutcome): Promise<Result> {
 function reportBroken({ context, transfer }: Push, { incomplete }: UploadOutcome): boolean {
   const broken = brokenPackages(incomplete, transfer);
   for (const [name, files] of broken) {
-    const message = `${name} failed after these files became visible: ${files.join(', ')}`;
-    context.tell({ kind: 'failure', message });
+    const seen = files.join(', ');
+    context.console.failure(`${name} failed after these files became visible: ${seen}`);
   }
   return broken.size > 0;
 }

@@ -79,7 +79,7 @@ async function run(
  * @param patience milliseconds. @throws ImgctlError locked: another push takes longer
  */
 async function afterOthers(
-  { io, tell }: Context,
+  { io, console }: Context,
   address: string,
   mutex: string | undefined,
   patience: number,
@@ -87,16 +87,16 @@ async function afterOthers(
 ): Promise<Result> {
   const started = io.elapsed();
   const onWait = () => {
-    tell({ kind: 'begin' });
+    console.startProgress();
     const text = `waiting for another push to ${address}`;
     const describe = () => `${text} for ${describeDuration(io.elapsed() - started)}`;
-    tell({ kind: 'progress', text, describe });
+    console.showProgress(text, describe);
   };
   const alone = async (assertHeld: AssertHeld) => {
     // The action reports its own steps.
-    await tell({ kind: 'end' });
+    await console.endProgress();
     return action(assertHeld);
   };
   const pushing = withMutex(holdMutexIfPossible(mutex, patience, io, onWait), alone);
-  return pushing.finally(() => tell({ kind: 'end' }));
+  return pushing.finally(() => console.endProgress());
 }

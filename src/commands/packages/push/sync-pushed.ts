@@ -35,10 +35,12 @@ export async function syncPushed(push: Push, complete: Packages): Promise<Result
 
 /** Returns the images as they are, if a push waits for them. */
 function nothingToSync({ context, options, output, before }: Push, complete: Packages): Result {
-  const success = complete.every(wasSkipped)
-    ? { message: summaryOf(imageChanges(complete, before, before)), elsewhere: null }
-    : { message: 'Nothing was uploaded, no sync was submitted' };
-  const afterwards = () => context.tell({ kind: 'success', ...success });
+  const { console } = context;
+  const afterwards = () => {
+    if (complete.every(wasSkipped)) {
+      console.success(summaryOf(imageChanges(complete, before, before)), { elsewhere: null });
+    } else console.success('Nothing was uploaded, no sync was submitted');
+  };
   const rows = options.wait ? imagesOf(withoutSkipped(complete), before) : [];
   return { output, rows, isOne: !options.wait, afterwards };
 }
@@ -61,21 +63,21 @@ async function submitUnchanged(push: Push, toSync: Packages) {
   }
 }
 
-export function reportUnsynced({ tell }: Context, packages: Packages): void {
+export function reportUnsynced({ console }: Context, packages: Packages): void {
   const names = packages.filter(wasSent).map(({ name }) => name);
   const message = `uploaded, but not synced: ${names.join(', ')}`;
-  if (names.length > 0) tell({ kind: 'failure', message });
+  if (names.length > 0) console.failure(message);
 }
 
 /** @throws ImgctlError conflict: the storage has another file than this push compared or sent */
 async function requireUnchanged({ context, transfer }: Push, toSync: Packages): Promise<void> {
   const { findChanged } = await import('../../../upload/transfer.ts');
-  const { tell } = context;
+  const { console } = context;
   const { address } = transfer.storage;
   const describe = () => `looking at the files in ${address} before the sync`;
-  tell({ kind: 'begin' });
-  tell({ kind: 'progress', describe });
-  const changed = await findChanged(toSync, transfer).finally(() => tell({ kind: 'end' }));
+  console.startProgress();
+  console.showProgress('', describe);
+  const changed = await findChanged(toSync, transfer).finally(() => console.endProgress());
   if (changed.length === 0) return;
   const message = `no sync was submitted: ${address} has changed: ${changed.join(', ')}`;
   const advice = 'another program changed or removed them; run the same command again';
@@ -105,7 +107,7 @@ async function syncedResult(push: Push, complete: Packages, request: SyncRequest
   if (isClean) await rememberSync(push, () => mark.makeWhole(transfer.assertHeld));
   const { error, warnings } = judge(doubts, failure, strict);
   const afterwards = () => {
-    for (const { message, hint } of warnings) context.tell({ kind: 'warning', message, hint });
+    for (const { message, hint } of warnings) context.console.warn(message, hint);
     if (!error) reportSynced(context, request, summaryOf(changes), warnings.length > 0);
   };
   return { output, rows: imagesOf(toSync, after), afterwards, error };
@@ -113,7 +115,7 @@ async function syncedResult(push: Push, complete: Packages, request: SyncRequest
 
 /** Reports `2 images added`, or before it what the sync reported of other files. */
 function reportSynced(
-  { tell }: Context,
+  { console }: Context,
   request: SyncRequest,
   summary: string,
   hasDoubts: boolean,
@@ -121,14 +123,14 @@ function reportSynced(
   const problems = describeProblems(request);
   const how = problems ? `sync ${request.id} succeeded with ${problems}: ` : '';
   const hasWarnings = problems !== undefined || hasDoubts;
-  tell({ kind: 'success', message: `${how}${summary}`, elsewhere: null, hasWarnings });
+  console.success(`${how}${summary}`, { elsewhere: null, hasWarnings });
 }
 
 /** @param write if it fails, the next push submits a sync that is not needed */
 async function rememberSync({ context, options }: Push, write: () => Promise<void>): Promise<void> {
   await write().catch((cause: unknown) => {
     const message = `cannot remember this sync: ${errorReason(cause)}`;
-    if (options.syncIfSent) context.tell({ kind: 'warning', message });
+    if (options.syncIfSent) context.console.warn(message);
   });
 }
 
@@ -151,7 +153,7 @@ async function listWhenDone(
   toSync: Packages,
   request: SyncRequest,
 ): Promise<readonly Row[]> {
-  const { io, tell } = context;
+  const { io, console } = context;
   const { client } = await context.session();
   // An image that an error is about will not change.
   const awaited = toSync.filter((each) => !hasErrorOf(request, fileNames([each])));
@@ -159,14 +161,14 @@ async function listWhenDone(
     const changes = [...imageChanges(awaited, before, images).values()];
     return !changes.includes('missing') && !changes.includes('stale');
   };
-  tell({ kind: 'begin' });
+  console.startProgress();
   const started = io.elapsed();
   try {
     for (;;) {
       const { images } = await client.listUserImages();
       if (isDone(images) || io.elapsed() - started >= MAX_DELAY) return images;
       const describe = () => 'waiting until the list of your images has changed';
-      tell({ kind: 'progress', describe });
+      console.showProgress('', describe);
       await io.sleep(PAUSE, io.signal);
     }
   } catch (error) {
@@ -177,6 +179,6 @@ async function listWhenDone(
       : `${succeeded}, but ${error.message}`;
     throw error.with({ message });
   } finally {
-    await tell({ kind: 'end' });
+    await console.endProgress();
   }
 }

@@ -33,13 +33,13 @@ export async function planAll(
   packages: readonly UploadPackage[],
 ): Promise<PlannedPackage[]> {
   const { planPackages } = await import('../../../upload/plan.ts');
-  const { tell } = context;
-  tell({ kind: 'begin' });
+  const { console } = context;
+  console.startProgress();
   const planning = planPackages(packages, transfer, (name) => {
     const describe = () => `${name}: comparing with ${transfer.storage.address}`;
-    tell({ kind: 'progress', describe });
+    console.showProgress('', describe);
   });
-  const plan = await planning.finally(() => tell({ kind: 'end' }));
+  const plan = await planning.finally(() => console.endProgress());
   for (const { name, error } of plan) if (error) batch.addFailure(name, error);
   return plan;
 }
@@ -101,16 +101,17 @@ export async function uploadAll(
 async function upload(push: Push, each: PlannedPackage): Promise<void> {
   const { transferPackage } = await import('../../../upload/transfer.ts');
   const { context, transfer } = push;
+  const { console } = context;
   const { storage, proofs, dryRun } = transfer;
-  context.tell({ kind: 'begin' });
+  console.startProgress();
   const transferring = transferPackage(each, transfer, bytesReporter(push));
-  await transferring.finally(() => context.tell({ kind: 'end' })).finally(proofs.save);
+  await transferring.finally(() => console.endProgress()).finally(proofs.save);
   if (!dryRun) for (const file of each.files) reportFile(context, file, storage.address);
 }
 
 /** Returns what reports the bytes of a file that were read or sent. */
 function bytesReporter({ context, transfer }: Push) {
-  const { io, tell } = context;
+  const { io, console } = context;
   const { dryRun } = transfer;
   const firsts = new Map<PlannedFile, { at: number; bytes: number }>();
   return (file: PlannedFile, bytes: number) => {
@@ -124,18 +125,18 @@ function bytesReporter({ context, transfer }: Push) {
       if (bytes === size && !dryRun) return `${name}: ${stalled}`;
       return `${text} ${describeRate(bytes, size, io.elapsed() - first.at, first.bytes)}`;
     };
-    tell({ kind: 'progress', text: dryRun ? undefined : text, describe });
+    console.showProgress(dryRun ? '' : text, describe);
   };
 }
 
-function reportFile({ tell }: Context, file: PlannedFile, address: string): void {
+function reportFile({ console }: Context, file: PlannedFile, address: string): void {
   const { name, size, note } = file;
   if (isSkipped(file)) {
     const why = note ?? `${address} has a different file with that name`;
-    tell({ kind: 'warning', message: `${name}: skipped, ${why}`, isPart: true });
+    console.warnOfPart(`${name}: skipped, ${why}`);
     return;
   }
   const done = isSent(file) ? `uploaded, ${describeBytes(size)}` : 'already there';
   const message = `${name}: ${done}`;
-  tell({ kind: 'success', message, elsewhere: message });
+  console.success(message, { elsewhere: message });
 }

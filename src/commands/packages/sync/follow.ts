@@ -57,16 +57,16 @@ export async function follow(
   followed: Followed,
   options: Parsed<typeof POLL_OPTIONS>,
 ): Promise<SyncRequest> {
-  const { tell } = context;
+  const { console } = context;
   const { id, isInHistory } = followed;
   let last: SyncRequest | undefined;
-  tell({ kind: 'begin' });
+  console.startProgress();
   try {
     for await (const request of poll(context, followed, options)) last = request;
   } catch (error) {
     throw error instanceof ImgctlError ? withResume(id, error) : error;
   } finally {
-    await tell({ kind: 'end' });
+    await console.endProgress();
     if (last && isInHistory) await rememberRequest(context, 'checked', last);
   }
   if (last && last.state !== 'waiting') return last;
@@ -147,7 +147,7 @@ function mayPass({ code, retryAfter }: ImgctlError, mayAppear: boolean): boolean
 }
 
 /** @param started when the wait began */
-function reportState({ io, tell }: Context, request: SyncRequest, started: number): void {
+function reportState({ io, console }: Context, request: SyncRequest, started: number): void {
   const { id, status } = request;
   const state = status ?? describeStatus(request);
   const text = `sync ${id}: ${state}`;
@@ -156,18 +156,23 @@ function reportState({ io, tell }: Context, request: SyncRequest, started: numbe
     const time = describeDuration(waited);
     return waited < 30_000 ? `${text} ${time}` : `sync ${id}: still ${state} after ${time}`;
   };
-  tell({ kind: 'progress', text, describe });
+  console.showProgress(text, describe);
 }
 
 /** @param pause milliseconds until the next check */
-function reportRetry({ io, tell }: Context, id: SyncId, error: ImgctlError, pause: number): void {
+function reportRetry(
+  { io, console }: Context,
+  id: SyncId,
+  error: ImgctlError,
+  pause: number,
+): void {
   const { code, status = 0, message } = error;
   // The status of a page for maintenance may be 200.
   const failing = status >= 400 ? `still failing (${status})` : message;
   const what = `sync ${id}: ${code === 'not-found' ? 'not found yet' : failing}`;
   const nextAt = io.elapsed() + pause;
   const describe = () => `${what}; next try in ${describeDuration(nextAt - io.elapsed())}`;
-  tell({ kind: 'progress', text: `${what}; retrying`, describe });
+  console.showProgress(`${what}; retrying`, describe);
 }
 
 /** Adds to the error of a wait that the service goes on, and the command that resumes. */

@@ -84,7 +84,7 @@ export async function rememberRequest(
   event: Event,
   request: Pick<SyncRequest, 'id' | 'status'> & Partial<SyncRequest>,
 ): Promise<void> {
-  const { io, tell } = context;
+  const { io, console } = context;
   const { account, files } = await context.session();
   const now = new Date(io.now()).toISOString();
   const entry = {
@@ -104,7 +104,7 @@ export async function rememberRequest(
     if (files.writeFailed) return;
     const known = error instanceof ImgctlError ? error : undefined;
     const message = known?.message ?? `cannot store the sync history: ${errorReason(error)}`;
-    tell({ kind: 'warning', message, hint: known?.facts });
+    console.warn(message, known?.facts);
   });
 }
 

@@ -59,11 +59,10 @@ export async function listRequests(context: Context, options: OutputOptions): Pr
   const waiting = rows.filter(({ state }) => state === 'waiting').map(({ id }) => id);
   const afterwards = () => {
     if (!output.isTable) return;
-    if (rows.length === 0) context.tell({ kind: 'note', message: NO_REQUESTS, hint: SUBMIT });
+    if (rows.length === 0) context.console.note(NO_REQUESTS, SUBMIT);
     if (waiting.length === 0) return;
     const check = hint`check with: ${imgctl('sync-status', `${waiting[0]}`)}`;
-    const message = `waiting when last checked: ${waiting.join(', ')}`;
-    context.tell({ kind: 'note', message, hint: check });
+    context.console.note(`waiting when last checked: ${waiting.join(', ')}`, check);
   };
   return { output, rows, afterwards };
 }

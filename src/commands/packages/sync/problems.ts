@@ -50,26 +50,20 @@ export function failureOf(
  * files are only reported if `strict` makes them count.
  */
 export function reportProblems(
-  { tell, quiet }: Context,
+  { console, quiet }: Context,
   { id, ...request }: Pick<SyncRequest, 'id' | 'errors' | 'warnings'>,
   { strict = false, files }: Rules,
 ): void {
   const errors = byFile(request.errors, files);
   const warnings = byFile(request.warnings, files);
-  const reportEach = (kind: 'warning' | 'failure', texts: readonly string[]) => {
-    for (const text of texts) {
-      const bare = text.replace(/^(error|warning) in /, '');
-      tell({ kind, message: `sync ${id}: ${bare}`, isPart: true });
-    }
-  };
+  const messageOf = (text: string) => `sync ${id}: ${text.replace(/^(error|warning) in /, '')}`;
   const reportsAll = strict || !quiet;
-  if (reportsAll) reportEach('warning', warnings.own);
-  reportEach('failure', errors.own);
+  if (reportsAll) for (const text of warnings.own) console.warnOfPart(messageOf(text));
+  for (const text of errors.own) console.failureOfPart({ message: messageOf(text) });
   const others = describeProblems({ errors: errors.others, warnings: warnings.others });
   if (!reportsAll || !others) return;
-  const message = `sync ${id}: ${others} naming no pushed file`;
   const show = hint`show them with: ${imgctl('sync-status', `${id}`)}`;
-  tell({ kind: 'warning', message, hint: show, isPart: true });
+  console.warnOfPart(`sync ${id}: ${others} naming no pushed file`, show);
 }
 
 /**

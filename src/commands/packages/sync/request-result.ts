@@ -58,11 +58,11 @@ function reportUnshown(context: Context, output: Output, request: SyncRequest, s
   const hasReason = (request.errors ?? []).length > 0 || output.printsWhole('response');
   if (state !== 'failed' || hasReason) return;
   const text = shorten(stringify(response), MAX_RECORD);
-  context.tell({ kind: 'failure', message: `sync ${id} gives no reason: ${text}` });
+  context.console.failure(`sync ${id} gives no reason: ${text}`);
 }
 
 /** Reports `sync 41 succeeded in 40 s: added a.ova; deleted 2`. @param waited milliseconds */
-function reportSuccess({ tell }: Context, request: SyncRequest, waited: number): void {
+function reportSuccess({ console }: Context, request: SyncRequest, waited: number): void {
   const { id, state } = request;
   const problems = describeProblems(request);
   const time = waited < 1_000 ? '' : ` in ${describeDuration(waited)}`;
@@ -72,5 +72,5 @@ function reportSuccess({ tell }: Context, request: SyncRequest, waited: number):
     return images && images !== 'none' ? [`${change} ${images}`] : [];
   });
   const message = `sync ${id} ${state}${how}: ${changes.join('; ') || 'nothing changed'}`;
-  tell({ kind: 'success', message, elsewhere: null, hasWarnings: problems !== undefined });
+  console.success(message, { elsewhere: null, hasWarnings: problems !== undefined });
 }

@@ -115,8 +115,8 @@ export async function submittedResult(
   const { baseUrl } = (await context.session()).account;
   const { id, status = null, message = null, response } = submitted;
   const record = { id, status, url: `${baseUrl}/v2/request/image_sync/${id}`, message, response };
-  const success = { message: `Sync request ${id} submitted`, hint: followHint(id) };
-  const afterwards = () => context.tell({ kind: 'success', ...success });
+  const next = { hint: followHint(id) };
+  const afterwards = () => context.console.success(`Sync request ${id} submitted`, next);
   return { output, rows: [record], isOne: true, afterwards, done: wasSubmitted(id) };
 }
 
@@ -134,7 +134,6 @@ async function dryRun(context: Context): Promise<Result> {
   const { images } = await client.listUserImages();
   const names = images.map(({ id, name }) => String(name ?? id));
   const record = { method: 'PATCH', url: `${account.baseUrl}/v2/user/image/vm`, images: names };
-  const message = 'The token is valid; nothing was submitted';
-  const afterwards = () => context.tell({ kind: 'success', message });
+  const afterwards = () => context.console.success('The token is valid; nothing was submitted');
   return { output, rows: [record], isOne: true, afterwards };
 }
