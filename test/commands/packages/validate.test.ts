@@ -76,7 +76,7 @@ describe('validate', () => {
         COUNTED,
         1,
       ],
-      ['validate warned.ova bad.ova -q', 'warned.ova\nbad.ova\n', COUNTED, 1],
+      ['validate extra.ova bad.ova -q', 'extra.ova\nbad.ova\n', COUNTED, 1],
     );
   });
 
