@@ -93,9 +93,7 @@ async function submitAndWait(context: Context, options: Parsed<typeof OPTIONS>):
 
 /** Submits a sync and remembers it. */
 export async function submit(context: Context): Promise<SubmittedSync> {
-  const { client, tokens } = await context.session();
-  // Get the token first: then a failure below is a failure of the submit.
-  await tokens?.current();
+  const { client } = await context.session();
   const submitted = await client.submitSync();
   const { id, status } = submitted;
   await rememberRequest(context, 'submitted', { id, status });
