@@ -54,5 +54,6 @@ export function suggestWords(values: readonly string[], start = '', end = ''): C
   return { mode: end === '' ? 'space' : 'nospace', candidates };
 }
 
-export const suggestProfiles: Suggest = ({ settings }) =>
-  suggestWords([...settings.config.profiles.keys()]);
+/** Also if the name of the profile in use is invalid, and another one is to be selected. */
+export const suggestProfiles: Suggest = ({ context }) =>
+  suggestWords([...context.config.profiles.keys()]);

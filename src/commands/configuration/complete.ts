@@ -14,12 +14,12 @@ import {
   type Candidates,
   suggestRows,
   suggestValue,
+  type Typing,
 } from '../../cli/suggestions.ts';
 import { TOPICS } from '../../cli/topics.ts';
 import { followersOf, readTyped, splitLongOption, type TypedLine } from '../../cli/typed.ts';
-import { NO_CONFIG, readConfigFile } from '../../config/config-file.ts';
-import { findPaths } from '../../config/paths.ts';
-import { settle } from '../../config/settings.ts';
+import { NO_CONFIG } from '../../config/config-file.ts';
+import { type Settings, settle } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { tryOr } from '../../errors.ts';
 import { printable } from '../../output/text.ts';
@@ -55,11 +55,6 @@ async function run(
   }
 }
 
-/** Values that need no quotes in any shell; others are not offered. */
-const SAFE = /^[\p{L}\p{M}\p{N}_./+:,=%-]+$/u;
-
-type Declared = Pick<OptionDeclaration, 'suggest' | 'value'>;
-
 async function completeWord(
   context: Context,
   commands: readonly CommandDeclaration[],
@@ -70,51 +65,79 @@ async function completeWord(
   const line = readTyped(commands, words, topics);
   const { command, options, pending, isEnded, args } = line;
   const values = valuesOf(line);
-  const { env } = context.io;
-  const config = tryOr(() => readConfigFile(findPaths(context.io).config, context.io), NO_CONFIG);
-  const named = tryOr(
-    () => settle(config, env, values.get('--profile') || undefined),
-    settle(NO_CONFIG, {}),
-  );
-  const url = values.get('--base-url');
-  const settings = tryOr(() => named.with({ 'base-url': url || undefined }), named);
-  /** @param lead the text before the value in the same word: `--output=` */
-  const ofValue = async (declared: Declared | undefined, lead = ''): Promise<Candidates> => {
-    const wouldBeOption = (text: string) => !isEnded && lead === '' && text.startsWith('-');
-    const typed = current.slice(lead.length);
-    const { suggest, value } = declared ?? {};
-    const { mode, candidates } = suggest
-      ? await suggest({ context, settings, args, values, typed })
-      : suggestValue(value, typed);
-    const offered = candidates.filter(([text]) => SAFE.test(text) && !wouldBeOption(text));
-    return { mode, candidates: offered.map(([text, meaning]) => [`${lead}${text}`, meaning]) };
-  };
-  if (pending) return ofValue(pending);
+  const settings = settingsOf(context, values);
+  const typing = { context, settings, args, values, typed: current };
+  if (pending) return offerValues(pending, typing);
   if (!isEnded && current.startsWith('-')) {
     const [flag, value] = splitLongOption(current);
-    const typed = findOption(options, flag);
-    if (value !== undefined) return ofValue(typed, `${flag}=`);
-    const left = options.filter((option) => option.repeatable || !values.has(longFlag(option)));
-    // The short flag if it was typed, else the long one: both would be the same line twice.
-    const typedOrLong = (option: OptionDeclaration) =>
-      flagsOf(option).includes(current) ? current : longFlag(option);
-    return suggestRows(left.map((option) => [typedOrLong(option), optionTerm(option)[1]]));
+    if (value === undefined) return offerOptions(options, values, current);
+    const lead = `${flag}=`;
+    return offerValues(findOption(options, flag), { ...typing, typed: value }, { lead });
   }
-  const subcommands = isEnded ? [] : followersOf(line);
-  if (subcommands.length > 0) {
-    const named = ({ name, aliases = [], summary }: CommandDeclaration) =>
-      [name, ...aliases].map((each): Candidate => [each, summary]);
-    return suggestRows(subcommands.flatMap(named));
-  }
+  const followers = isEnded ? [] : followersOf(line);
+  if (followers.length > 0) return offerCommands(followers);
   const declared = command.arguments ?? [];
   const last = declared.at(-1);
-  return ofValue(declared[args.length] ?? (last?.variadic ? last : undefined));
+  const argument = declared[args.length] ?? (last?.variadic ? last : undefined);
+  return offerValues(argument, typing, { isEnded });
 }
 
+/** Returns the last value of each option, by its long name; empty if it has none. */
 function valuesOf({ words }: TypedLine): ReadonlyMap<string, string> {
   const values = words.flatMap(({ kind, text, option }) => {
     if (option === undefined) return [];
     return [[longFlag(option), kind === 'value' ? text : ''] as const];
   });
   return new Map(values);
+}
+
+/** Returns the settings that the command would have; none if its profile is invalid. */
+function settingsOf(context: Context, values: ReadonlyMap<string, string>): Settings {
+  const { env } = context.io;
+  const config = tryOr(() => context.config, NO_CONFIG);
+  const profile = values.get('--profile') || undefined;
+  const settings = tryOr(() => settle(config, env, profile), settle(NO_CONFIG, {}));
+  const url = values.get('--base-url') || undefined;
+  return tryOr(() => settings.with({ 'base-url': url }), settings);
+}
+
+/** Values that need no quotes in any shell; others are not offered. */
+const SAFE = /^[\p{L}\p{M}\p{N}_./+:,=%-]+$/u;
+
+/**
+ * @param lead the text before the value in the same word: `--output=`
+ * @param isEnded if no option can follow, so that a value may begin with a dash
+ */
+async function offerValues(
+  declared: Pick<OptionDeclaration, 'suggest' | 'value'> | undefined,
+  typing: Typing,
+  { lead = '', isEnded = false } = {},
+): Promise<Candidates> {
+  const { suggest, value } = declared ?? {};
+  const { mode, candidates } = await (suggest?.(typing) ?? suggestValue(value, typing.typed));
+  const mayHaveDash = isEnded || lead !== '';
+  const offered = candidates.filter(
+    ([text]) => SAFE.test(text) && (mayHaveDash || !text.startsWith('-')),
+  );
+  return { mode, candidates: offered.map(([text, meaning]) => [`${lead}${text}`, meaning]) };
+}
+
+function offerOptions(
+  options: readonly OptionDeclaration[],
+  values: ReadonlyMap<string, string>,
+  typed: string,
+): Candidates {
+  const left = options.filter((option) => option.repeatable || !values.has(longFlag(option)));
+  // The short flag if it was typed, else the long one: both would be the same line twice.
+  const typedOrLong = (option: OptionDeclaration) =>
+    flagsOf(option).includes(typed) ? typed : longFlag(option);
+  return suggestRows(left.map((option) => [typedOrLong(option), optionTerm(option)[1]]));
+}
+
+function offerCommands(commands: readonly CommandDeclaration[]): Candidates {
+  return suggestRows(
+    commands.flatMap(({ name, aliases = [], summary }) =>
+      [name, ...aliases].map((each): Candidate => [each, summary]),
+    ),
+  );
 }

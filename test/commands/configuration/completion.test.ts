@@ -141,7 +141,7 @@ describe('__complete offers', () => {
   );
 
   it('sync requests newest first with their status, and profiles', async () => {
-    const { imgctl, ask, env } = await userOf();
+    const { imgctl, env } = await userOf();
     const entry = { profile: 'default', base_url: env.IMGCTL_BASE_URL, status: null };
     const time = '2024-01-01T00:00:00Z';
     const dated = { ...entry, submitted_on: time, checked_on: time };
@@ -158,7 +158,11 @@ describe('__complete offers', () => {
     ]);
     for (const name of ['staging', 'prod']) await imgctl(`config set time iso --profile ${name}`);
     for (const line of ['--profile ', 'profile use ']) {
-      expect(await ask(line)).toEqual(['default', 'staging', 'prod']);
+      // Also if the one in use is invalid.
+      for (const IMGCTL_PROFILE of ['', 'a/b']) {
+        const offered = await offers(line, { ...env, IMGCTL_PROFILE });
+        expect(offered).toEqual(['default', 'staging', 'prod']);
+      }
     }
   });
 
