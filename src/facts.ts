@@ -33,8 +33,8 @@ export type Facts =
       readonly origin?: string | undefined;
       readonly username?: string | undefined;
     }
-  /** A password that a login has stored is missing, damaged or refused. */
-  | { readonly kind: 'stored-password'; readonly problem: string }
+  /** A password that a login has stored is missing, damaged or refused. @param lead what to do */
+  | { readonly kind: 'stored-password'; readonly lead: string }
   /**
    * The service allows no token request before an instant (milliseconds since the epoch).
    * @param wait until then

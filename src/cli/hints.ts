@@ -50,7 +50,7 @@ const HINTS: {
     const name = username === undefined ? '' : ` ${username}`;
     return hint`check ${origin} and the user name${name}: ${imgctl('config', 'list')}`;
   },
-  'stored-password': ({ problem }) => hint`${problem}: ${imgctl('login', '--store-password')}`,
+  'stored-password': ({ lead }) => hint`${lead}: ${imgctl('login', '--store-password')}`,
   'token-limit': ({ resetsAt, wait }) => {
     const minutes = Math.max(5, Math.ceil(wait / 60_000));
     return `try again ${describeLater(resetsAt, resetsAt - wait)}, or wait with --wait-for-token ${minutes}m`;

@@ -83,7 +83,7 @@ export function storedSettings(
   return new Settings(config, profile, { HOME, USERPROFILE, ...variables });
 }
 
-interface FoundText {
+export interface FoundText {
   readonly layer: 'option' | 'variable' | 'profile' | 'default';
   readonly text: string | undefined;
   readonly origin: string;

@@ -38,9 +38,9 @@ export function readOwnFile(
     if (!stat.isFile()) throw new Error('it is not a regular file');
     check?.(stat);
     if (stat.size > MAX_FILE_SIZE) throw new Error('it is too large');
-    const isOpen = (stat.mode & 0o077) !== 0 && stat.uid === (uid ?? stat.uid);
+    const isTooPublic = (stat.mode & 0o077) !== 0 && stat.uid === (uid ?? stat.uid);
     // On a read-only file system: reading it is still right.
-    if (isOpen) tryOr(() => fs.fchmodSync(descriptor, 0o600), undefined);
+    if (isTooPublic) tryOr(() => fs.fchmodSync(descriptor, 0o600), undefined);
     return decodeUtf8(fs.readFileSync(descriptor));
   } finally {
     fs.closeSync(descriptor);
@@ -137,7 +137,10 @@ export async function replaceFile(
   }
 }
 
-/** On Windows a virus scanner or another reader may block a rename: it is retried for a second. */
+/**
+ * On Windows a virus scanner or another reader may block a rename: it is retried for a second.
+ * Elsewhere such an error comes a second late.
+ */
 const BUSY = ['EPERM', 'EACCES', 'EBUSY'];
 const MAX_DELAY = 512;
 

@@ -1,4 +1,11 @@
-// A mutex for one process at a time. It is stale if another process sees no change of it for 5 s.
+// A mutex for one process at a time: the folder `<file>.lock`, which holds one file.
+//
+//     no folder                  free: a process that can create it adds its file
+//     a folder without a file    being claimed
+//     one file                   held; its holder renews its time
+//     several files              taken by several: each that sees the others withdraws
+//
+// It is stale if another process sees no change of it for 5 s: its holder was killed.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -11,8 +18,6 @@ const RENEWAL = 1_000;
 /** Milliseconds without a change. NFS shows changes up to 3 s late. */
 const STALE_AFTER = 5_000;
 
-const MAX_PAUSE = 1_000;
-
 export class MutexLostError extends ImgctlError {}
 
 export interface Mutex {
@@ -24,10 +29,9 @@ export interface Mutex {
 export const NO_MUTEX: Mutex = { assertHeld: () => {}, release: () => {} };
 
 /**
- * Holds the mutex of `file` until `release`: the folder `<file>.lock`, with one file in it. The
- * random name of that file is the holder's, so that nobody takes over, renews or releases the mutex
- * of another one. Clocks are never compared, because machines that share a folder may have
- * different ones.
+ * Holds the mutex of `file` until `release`. The random name of the file in it is the holder's, so
+ * that nobody takes over, renews or releases the mutex of another one. Clocks are never compared,
+ * because machines that share a folder may have different ones.
  * @throws ImgctlError locked: others held it for longer than `patience` milliseconds; the file
  * system's error if no mutex can be made
  */
@@ -53,7 +57,7 @@ export async function holdMutex(
   const timer = setInterval(() => tryOr(assertHeld, undefined), RENEWAL).unref();
   const release = () => {
     clearInterval(timer);
-    dropHolder(own);
+    withdraw(own);
   };
   return { assertHeld, release };
 }
@@ -97,69 +101,85 @@ export function announceWait<Held>(held: Promise<Held>, say: () => void): Promis
 /** Takes the mutex of a file from its holder, who notices; leaves what imgctl did not create. */
 export function breakMutex(file: string): void {
   const folder = `${file}.lock`;
-  const holder = tryOr(() => look(folder)[0], undefined);
-  if (holder !== undefined) dropHolder(path.join(folder, holder));
+  const { holder } = tryOr(() => look(folder), FREE);
+  if (holder !== undefined) withdraw(holder);
 }
 
+/** Returns the own file, in the folder that it took. */
 async function acquire(folder: string, patience: number, io: Clock, onWait?: () => void) {
   makeFolder(path.dirname(folder));
   const own = path.join(folder, builtin('node:crypto').randomUUID());
-  let seen = '';
+  let seen = FREE;
   let unchanged = 0;
-  for (let waited = 0; ; ) {
-    if (claim(folder, own)) return own;
+  let waited = 0;
+  while (!claim(own)) {
     if (waited === 0) onWait?.();
-    const [holder, state] = look(folder);
-    if (state !== seen) unchanged = 0;
-    seen = state;
-    if (unchanged > STALE_AFTER) {
-      // Its holder was killed before it wrote its file: the next round makes the folder again.
-      if (holder === undefined) tryOr(() => fs.rmdirSync(folder), undefined);
-      else if (takeOver(path.join(folder, holder), own)) return own;
-    }
+    const now = look(folder);
+    if (now.holder !== seen.holder || now.time !== seen.time) unchanged = 0;
+    seen = now;
+    if (unchanged > STALE_AFTER && takeOver(seen, own)) return own;
     if (waited > patience) {
       const message = `another imgctl has locked ${folder} for ${patience / 1_000} s`;
       const facts = 'if no other imgctl is running, remove that directory';
       throw new ImgctlError('locked', message, { facts });
     }
-    const before = io.elapsed();
-    await io.sleep(50 + 100 * io.random(), io.signal);
-    // Under load a pause takes longer. A suspension, which may have stopped the holder too, counts
-    // as one pause.
-    const passed = Math.min(io.elapsed() - before, MAX_PAUSE);
+    const passed = await pause(io);
     waited += passed;
     unchanged += passed;
   }
+  return own;
 }
 
+/** Milliseconds. */
+const MAX_PAUSE = 1_000;
+
+/**
+ * Waits about 100 ms.
+ * @returns the milliseconds that passed, which are more under load. A suspension of the machine,
+ * which may have stopped the holder too, counts as one pause.
+ */
+async function pause(io: Clock): Promise<number> {
+  const before = io.elapsed();
+  await io.sleep(50 + 100 * io.random(), io.signal);
+  return Math.min(io.elapsed() - before, MAX_PAUSE);
+}
+
+/** What another process sees of a mutex. */
+interface Look {
+  /** Its file. */
+  readonly holder?: string | undefined;
+  /** When it was renewed, or its folder created: milliseconds by the clock of the disk. */
+  readonly time?: number;
+}
+
+const FREE: Look = {};
 const HOLDER = new RegExp(`^${UUID}$`);
 
 /**
- * Returns the holder's file and a text that changes with every renewal.
- * @throws an error for a link or a folder that imgctl did not create, in which nothing may be
- * renamed or deleted
+ * @throws an error for a link, a file or a folder that imgctl did not create, in which nothing may
+ * be renamed or deleted
  */
-function look(folder: string): readonly [holder: string | undefined, state: string] {
+function look(folder: string): Look {
   try {
-    const names = fs.lstatSync(folder).isDirectory() ? fs.readdirSync(folder) : [''];
-    if (!names.every((name) => HOLDER.test(name))) {
+    const names = fs.lstatSync(folder).isDirectory() ? fs.readdirSync(folder) : undefined;
+    if (!names?.every((name) => HOLDER.test(name))) {
       throw new Error(`${folder} was not created by imgctl`);
     }
-    const [holder] = names;
-    const { mtimeMs } = fs.lstatSync(path.join(folder, holder ?? ''));
-    return [holder, `${holder} ${mtimeMs}`];
+    const [holder] = names.map((name) => path.join(folder, name));
+    return { holder, time: fs.lstatSync(holder ?? folder).mtimeMs };
   } catch (error) {
-    if (isMissing(error)) return [undefined, 'released'];
+    if (isMissing(error)) return FREE;
     throw error;
   }
 }
 
 /** Takes a free mutex. Of several processes, one succeeds. */
-function claim(folder: string, own: string): boolean {
+function claim(own: string): boolean {
+  const folder = path.dirname(own);
   try {
     fs.mkdirSync(folder);
     fs.writeFileSync(own, '');
-    return settleRace(own);
+    return isAlone(own);
   } catch (error) {
     const { code, syscall } = error as NodeJS.ErrnoException;
     const isRemoved = code === 'ENOENT' && syscall === 'open';
@@ -169,22 +189,28 @@ function claim(folder: string, own: string): boolean {
   }
 }
 
-/** Takes a stale mutex from its holder. Of several processes, one succeeds. */
-function takeOver(holder: string, own: string): boolean {
+/** Takes a stale mutex. Of several processes, one succeeds. */
+function takeOver({ holder }: Look, own: string): boolean {
   return tryOr(() => {
+    if (holder === undefined) {
+      // Killed before it wrote its file. The next round claims the mutex.
+      fs.rmdirSync(path.dirname(own));
+      return false;
+    }
     fs.renameSync(holder, own);
-    return settleRace(own);
+    return isAlone(own);
   }, false);
 }
 
-/** True if only this process holds the mutex. Else releases it: another took it over meanwhile. */
-function settleRace(own: string): boolean {
+/** True if only this process has taken the mutex; else it withdraws. */
+function isAlone(own: string): boolean {
   if (fs.readdirSync(path.dirname(own)).length === 1) return true;
-  dropHolder(own);
+  withdraw(own);
   return false;
 }
 
-function dropHolder(own: string): void {
+/** Deletes the own file, and the folder unless another one is in it. */
+function withdraw(own: string): void {
   tryOr(() => {
     fs.unlinkSync(own);
     fs.rmdirSync(path.dirname(own));

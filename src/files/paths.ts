@@ -20,6 +20,7 @@ export function expandHome(text: string, name: string, env: Env): string {
   });
 }
 
+/** Returns the path of a file for each key, such as the parts of an account. */
 export function keyedFile(directory: string, name: string, key: readonly string[]): string {
   return path.join(directory, `${name}.${shortDigest(key.join('\0'), 16)}.json`);
 }

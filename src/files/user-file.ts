@@ -24,6 +24,7 @@ const MAX_SIZE = 256 * 2 ** 20;
 /**
  * @param what how messages name it: `the snapshot catalogue.json`
  * @param packed facts of a damaged file that may be compressed; undefined if it may not
+ * @returns undefined if the file does not exist
  * @throws ImgctlError config: it is unreadable, too large or not UTF-8
  */
 export async function readTextFile(

@@ -7,15 +7,14 @@ import { advice } from '../facts.ts';
 import type { Io } from '../io.ts';
 import { checkSecret, findSecret } from './secrets.ts';
 
-const OWN_HOSTS = /(?:^|\.)amazonaws\.com(?:\.cn)?$/;
+const AWS_HOSTS = /(?:^|\.)amazonaws\.com(?:\.cn)?$/;
 
-/** Returns the variables that belong together, for the host of a URL. */
-function variablesFor({ host, hostname }: URL, { env }: Pick<Io, 'env'>) {
+function isAwsHost({ host, hostname }: URL, env: Io['env']): boolean {
   const { AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL } = env;
   const endpoints = [AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL].map((url) =>
     tryOr(() => new URL(url ?? '').host, undefined),
   );
-  return OWN_HOSTS.test(hostname) || endpoints.includes(host) ? env : undefined;
+  return AWS_HOSTS.test(hostname) || endpoints.includes(host);
 }
 
 /**
@@ -28,13 +27,12 @@ export function awsCredentials(settings: Settings, io: Io, url: URL) {
     settings.get('upload-access-key') !== undefined ||
     findSecret(settings, io, 'uploadSecret') !== undefined ||
     findSecret(settings, io, 'uploadSession') !== undefined;
-  const variables = isGiven ? undefined : variablesFor(url, io);
-  if (variables === undefined) return undefined;
-  const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret } = variables;
-  const { AWS_SESSION_TOKEN: token } = variables;
+  if (isGiven || !isAwsHost(url, io.env)) return undefined;
+  const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret } = io.env;
+  const { AWS_SESSION_TOKEN: token } = io.env;
   // As the AWS CLI reads them.
-  const regionVariable = variables.AWS_REGION ? 'AWS_REGION' : 'AWS_DEFAULT_REGION';
-  const region = variables[regionVariable];
+  const regionVariable = io.env.AWS_REGION ? 'AWS_REGION' : 'AWS_DEFAULT_REGION';
+  const region = io.env[regionVariable];
   if (!id && !secret) return undefined;
   if (!id || !secret) {
     const names = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'] as const;
@@ -45,13 +43,13 @@ export function awsCredentials(settings: Settings, io: Io, url: URL) {
   const read = (text: string, name: string) =>
     checkSecret(text, name, advice(`set ${name} to this value alone, on one line`));
   const isSet = settings.find('upload-region').layer !== 'default';
-  const own = isSet || !region ? undefined : region;
   return {
     accessKeyId: read(id, 'AWS_ACCESS_KEY_ID'),
     secretAccessKey: read(secret, 'AWS_SECRET_ACCESS_KEY'),
     ...(token && { sessionToken: read(token, 'AWS_SESSION_TOKEN') }),
-    region: own
-      ? SETTINGS['upload-region'].value.parse(own, regionVariable)
-      : settings.get('upload-region'),
+    region:
+      isSet || !region
+        ? settings.get('upload-region')
+        : SETTINGS['upload-region'].value.parse(region, regionVariable),
   };
 }

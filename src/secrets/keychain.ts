@@ -15,50 +15,51 @@ type Call = readonly [args: readonly string[], input?: string];
 
 interface Program {
   readonly command: string;
-  readonly lookup: (account: Account) => Call;
-  readonly store: (account: Account, password: string) => Call;
-  /** True if `store` replaces the password of another account. */
-  readonly replaces: boolean;
-  /** Looks up what `remove` would remove. */
-  readonly find: (account: Account) => Call;
+  /** Prints the password of the account. */
+  readonly get: (account: Account) => Call;
+  /** Returns the password in what `get` printed; undefined if it is that of another user. */
+  readonly passwordIn: (stdout: string, account: Account) => string | undefined;
+  readonly isNotFound: (result: ChildResult) => boolean;
+  readonly set: (account: Account, password: string) => Call;
+  /** Removes a password of the profile (keychain) or of the base URL (helper). */
   readonly remove: (account: Account) => Call;
+  /** Finds a password that `remove` would remove. */
+  readonly findRemovable: (account: Account) => Call;
   /** Maximum number of calls of `remove` until nothing is left. */
   readonly maxRemovals: number;
-  readonly isNotFound: (result: ChildResult) => boolean;
-  /** Returns the password of the account in the output of a lookup. */
-  readonly read: (stdout: string, account: Account) => string | undefined;
+  /** True if `set` replaces what `remove` would remove. */
+  readonly setReplaces: boolean;
   readonly errorsOn: 'stdout' | 'stderr';
   /** True if errors name the first argument. */
   readonly namesAction: boolean;
-  /** If the program fails, and if it is missing. */
-  readonly check: Facts;
-  readonly install: Facts;
+  readonly factsIfFailed: Facts;
+  readonly factsIfMissing: Facts;
 }
 
 /** What keychains have in common. They hold a password for each account that a profile has had. */
 const KEYCHAIN = {
-  replaces: false,
+  setReplaces: false,
   errorsOn: 'stderr',
   namesAction: false,
-  check: { kind: 'keychain', fix: 'start and unlock the system keychain' },
-  install: { kind: 'keychain', fix: 'install it (Debian: libsecret-tools)' },
+  factsIfFailed: { kind: 'keychain', fix: 'start and unlock the system keychain' },
+  factsIfMissing: { kind: 'keychain', fix: 'install it (Debian: libsecret-tools)' },
 } as const;
 
 /** The command of libsecret works with every implementation of the Secret Service. */
 const SECRET_TOOL: Program = {
   command: 'secret-tool',
   // A user name may look like an option, hence the --.
-  lookup: (account) => [['lookup', '--', ...attributesOf(account)]],
-  store: (account, password) => [
+  get: (account) => [['lookup', '--', ...attributesOf(account)]],
+  passwordIn: (stdout) => stdout,
+  isNotFound: ({ exitCode, stderr }) => exitCode === 1 && stderr === '',
+  set: (account, password) => [
     ['store', `--label=${labelOf(account)}`, '--', ...attributesOf(account)],
     password,
   ],
-  find: (account) => [['lookup', '--', ...attributesOfProfile(account)]],
   // Removes all that match; libsecret 0.19 to 0.20.4 crashes if none does.
   remove: (account) => [['clear', '--', ...attributesOfProfile(account)]],
+  findRemovable: (account) => [['lookup', '--', ...attributesOfProfile(account)]],
   maxRemovals: 1,
-  isNotFound: ({ exitCode, stderr }) => exitCode === 1 && stderr === '',
-  read: (stdout) => stdout,
   ...KEYCHAIN,
 };
 
@@ -82,8 +83,11 @@ function labelOf({ baseUrl, username }: Account): string {
  */
 const SECURITY: Program = {
   command: 'security',
-  lookup: (account) => [['find-generic-password', ...itemOf(account), '-w']],
-  store: (account, password) => {
+  get: (account) => [['find-generic-password', ...itemOf(account), '-w']],
+  passwordIn: (stdout) => Buffer.from(stdout, 'base64').toString(),
+  // errSecItemNotFound, -25300, in eight bits.
+  isNotFound: ({ exitCode }) => exitCode === 44,
+  set: (account, password) => {
     const secret = Buffer.from(password).toString('base64');
     const words = ['add-generic-password', '-U', ...itemOf(account), '-l', labelOf(account)];
     const escaped = [...words, '-w', secret].map((word) =>
@@ -91,13 +95,11 @@ const SECURITY: Program = {
     );
     return [['-i'], `${escaped.join(' ')}\n`];
   },
-  find: (account) => [['find-generic-password', ...serviceOf(account)]],
   // Removes one that matches. The maximum stops an endless loop.
   remove: (account) => [['delete-generic-password', ...serviceOf(account)]],
+  // Without -w, which may ask the user for access: it matters only that there is one.
+  findRemovable: (account) => [['find-generic-password', ...serviceOf(account)]],
   maxRemovals: 100,
-  // errSecItemNotFound, -25300, in eight bits.
-  isNotFound: ({ exitCode }) => exitCode === 44,
-  read: (stdout) => Buffer.from(stdout, 'base64').toString(),
   ...KEYCHAIN,
 };
 
@@ -114,22 +116,11 @@ function itemOf(account: Account): string[] {
 function credentialHelper(helper: string): Program {
   const name = helper.replace(/^docker-credential-/, '');
   const command = /[\\/]/.test(helper) ? helper : `docker-credential-${name}`;
-  const lookup = ({ baseUrl }: Account): Call => [['get'], baseUrl];
+  const get = ({ baseUrl }: Account): Call => [['get'], baseUrl];
   return {
     command,
-    lookup,
-    store: ({ baseUrl, username }, password) => [
-      ['store'],
-      JSON.stringify({ ServerURL: baseUrl, Username: username, Secret: password }),
-    ],
-    replaces: true,
-    find: lookup,
-    remove: ({ baseUrl }) => [['erase'], baseUrl],
-    maxRemovals: 1,
-    // The text of docker's own helpers.
-    isNotFound: ({ failure, stdout }) =>
-      failure !== undefined && stdout.includes('credentials not found'),
-    read(stdout, account) {
+    get,
+    passwordIn(stdout, account) {
       const { Username, Secret: password } = Object(tryOr(() => JSON.parse(stdout), {}));
       if (typeof Username !== 'string' || typeof password !== 'string') {
         // The output may hold the password, so it is not shown.
@@ -140,10 +131,21 @@ function credentialHelper(helper: string): Program {
       // docker-credential-pass 0.6 prints an empty record for a server that it does not know.
       return Username === account.username ? password : undefined;
     },
+    // The text of docker's own helpers.
+    isNotFound: ({ failure, stdout }) =>
+      failure !== undefined && stdout.includes('credentials not found'),
+    set: ({ baseUrl, username }, password) => [
+      ['store'],
+      JSON.stringify({ ServerURL: baseUrl, Username: username, Secret: password }),
+    ],
+    remove: ({ baseUrl }) => [['erase'], baseUrl],
+    findRemovable: get,
+    maxRemovals: 1,
+    setReplaces: true,
     errorsOn: 'stdout',
     namesAction: true,
-    check: advice(`check it with: ${command} list`),
-    install: { kind: 'helper-missing' },
+    factsIfFailed: advice(`check it with: ${command} list`),
+    factsIfMissing: { kind: 'helper-missing' },
   };
 }
 
@@ -154,17 +156,23 @@ export function describeLocation(location: Location): string {
 
 const MAX_REASON = 200;
 
-/** @throws ImgctlError config, as every function does: it cannot be used */
-export function openPasswordStore(io: Io, location: Location, limit?: number) {
-  const helper = location.kind === 'helper' ? location.name : undefined;
-  const { platform } = io.system;
-  if (helper === undefined && platform === 'win32') {
-    const message = 'imgctl cannot use a system keychain on Windows';
-    throw new ImgctlError('config', message, { facts: { kind: 'keychain', fix: undefined } });
-  }
-  const system = platform === 'darwin' ? SECURITY : SECRET_TOOL;
-  const program = helper === undefined ? system : credentialHelper(helper);
-  const { command, check, install } = program;
+/** Every function throws ImgctlError config if its program cannot be used. */
+export interface PasswordStore {
+  /** Returns undefined if there is no password of the account. */
+  lookup(account: Account): Promise<string | undefined>;
+  /** Replaces the passwords of the profile (keychain) or the one of the base URL (helper). */
+  store(account: Account, password: string): Promise<void>;
+  /**
+   * Removes the passwords of the profile (keychain), or that of the account (helper).
+   * @returns true if there was one
+   */
+  forget(account: Account): Promise<boolean>;
+}
+
+/** @throws ImgctlError config: this system has no keychain */
+export function openPasswordStore(io: Io, location: Location, limit?: number): PasswordStore {
+  const program = programAt(location, io.system.platform);
+  const { command, factsIfFailed } = program;
   const name = path.basename(command);
 
   /** @param password the one in the input, which no message may quote */
@@ -173,13 +181,14 @@ export function openPasswordStore(io: Io, location: Location, limit?: number) {
     const { failure, cause } = result;
     if (failure === undefined || program.isNotFound(result)) return result;
     if ((cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') {
-      throw new ImgctlError('config', `${name} is not installed`, { facts: install, cause });
+      const facts = program.factsIfMissing;
+      throw new ImgctlError('config', `${name} is not installed`, { facts, cause });
     }
     const what = program.namesAction ? `${name} ${args[0]}` : name;
     const base64 = Buffer.from(password ?? '').toString('base64');
     const secrets = password === undefined ? [] : [password, base64, input ?? ''];
     const message = `${what} ${failure}${reasonIn(result, secrets)}`;
-    throw new ImgctlError('config', message, { facts: check, cause });
+    throw new ImgctlError('config', message, { facts: factsIfFailed, cause });
   }
 
   function reasonIn(result: ChildResult, secrets: readonly string[]): string {
@@ -192,39 +201,44 @@ export function openPasswordStore(io: Io, location: Location, limit?: number) {
     return `: ${shorten(line.replace(`${name}: `, ''), MAX_REASON)}`;
   }
 
-  /** @param look the call; `find` looks for any password that `remove` would remove */
-  async function read(account: Account, look = program.lookup): Promise<string | undefined> {
-    const result = await call(look(account));
-    return program.isNotFound(result) ? undefined : program.read(result.stdout, account);
+  async function read(getting: Call, account: Account): Promise<string | undefined> {
+    const result = await call(getting);
+    return program.isNotFound(result) ? undefined : program.passwordIn(result.stdout, account);
   }
 
-  /**
-   * Removes the password of the account from a helper, or those of its profile from a keychain.
-   * @returns true if there was one
-   */
   async function forget(account: Account): Promise<boolean> {
     for (let count = 0; count < program.maxRemovals; count += 1) {
-      if ((await read(account, program.find)) === undefined) return count > 0;
+      const left = await read(program.findRemovable(account), account);
+      if (left === undefined) return count > 0;
       await call(program.remove(account));
     }
     return true;
   }
 
   return {
-    async lookup(account: Account): Promise<string | undefined> {
-      const password = await read(account);
-      const facts = { kind: 'stored-password', problem: 'store the password again' } as const;
+    async lookup(account) {
+      const password = await read(program.get(account), account);
+      const facts = { kind: 'stored-password', lead: 'store the password again' } as const;
       return password === undefined ? undefined : checkSecret(password, name, facts);
     },
-    forget,
-    /** Replaces the password of the base URL, or those of the profile. */
-    async store(account: Account, password: string): Promise<void> {
-      if (!program.replaces) await forget(account);
-      await call(program.store(account, password), password);
+    async store(account, password) {
+      if (!program.setReplaces) await forget(account);
+      await call(program.set(account, password), password);
       // All of them may store nothing, or a part, and end with exit code 0.
-      if ((await read(account)) === password) return;
+      if ((await read(program.get(account), account)) === password) return;
       await forget(account);
-      throw new ImgctlError('config', `${name} did not store the password`, { facts: check });
+      throw new ImgctlError('config', `${name} did not store the password`, {
+        facts: factsIfFailed,
+      });
     },
+    forget,
   };
+}
+
+function programAt(location: Location, platform: NodeJS.Platform): Program {
+  if (location.kind === 'helper') return credentialHelper(location.name);
+  if (platform === 'darwin') return SECURITY;
+  if (platform !== 'win32') return SECRET_TOOL;
+  const message = 'imgctl cannot use a system keychain on Windows';
+  throw new ImgctlError('config', message, { facts: { kind: 'keychain', fix: undefined } });
 }

@@ -30,9 +30,10 @@ export function storedPassword(settings: Settings, io: Io): PasswordSource | und
   if (location === undefined) return undefined;
   const origin = describeLocation(location);
   return {
+    // `login` leaves such a source in the profile as it is.
+    layer: 'profile',
     origin,
-    isOfProfile: true,
-    factsIfRefused: { kind: 'stored-password', problem: `replace the password in ${origin}` },
+    factsIfRefused: { kind: 'stored-password', lead: `replace the password in ${origin}` },
     async read() {
       const { account } = settings;
       const password = await openPasswordStore(io, location).lookup(account);
@@ -40,7 +41,7 @@ export function storedPassword(settings: Settings, io: Io): PasswordSource | und
       const { username, baseUrl } = account;
       const message = `${origin} has no password for ${username} at ${baseUrl}`;
       throw new ImgctlError('not-logged-in', message, {
-        facts: { kind: 'stored-password', problem: 'run' },
+        facts: { kind: 'stored-password', lead: 'run' },
       });
     },
   };

@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { untilAborted } from '../abort.ts';
 import { SECRETS, type SettingKey } from '../config/definitions.ts';
-import type { Settings } from '../config/settings.ts';
+import type { FoundText, Settings } from '../config/settings.ts';
 import { controlCharacter, withoutLineEnd } from '../config/values.ts';
 import { errorReason, ImgctlError, isMissing, permissionAdvice } from '../errors.ts';
 import { advice, type Facts } from '../facts.ts';
@@ -13,14 +13,15 @@ import { expandHome } from '../files/paths.ts';
 import { builtin, type Io } from '../io.ts';
 import { runChild, TIME_LIMIT } from './child.ts';
 
+type SecretName = keyof typeof SECRETS;
 type CommandKey = Extract<SettingKey, `${string}-command`>;
 
 export interface SecretSource {
+  /** Where the settings name it; undefined if they do not. */
+  readonly layer?: FoundText['layer'];
   /** The variable, file or command it comes from, for messages. */
   readonly origin: string;
-  /** True if the profile names it. */
-  readonly isOfProfile?: boolean;
-  /** @throws ImgctlError config: no usable secret; the reason of an interrupt */
+  /** @throws ImgctlError usage or config: no usable secret; the reason of an interrupt */
   read(): Promise<string>;
 }
 
@@ -30,45 +31,36 @@ export interface SecretSource {
  *     options      the file, the command
  *     variables    the secret itself, the file, the command
  *     profile      the file, the command
- *
- * @throws ImgctlError config: an invalid setting
  */
-export function findSecret(
-  settings: Settings,
-  io: Io,
-  name: keyof typeof SECRETS,
-): SecretSource | undefined {
+export function findSecret(settings: Settings, io: Io, name: SecretName): SecretSource | undefined {
   const [variable, , setting]: readonly [string, string, CommandKey?] = SECRETS[name];
-  const fileVariable = `${variable}_FILE`;
-  const { [variable]: value, [fileVariable]: file } = io.env;
-  const passwordFile = name === 'password' ? settings.find('password-file') : undefined;
-  const command = setting && settings.find(setting);
-  const sourceAt = (layer: string): SecretSource | undefined => {
-    const isVariable = layer === 'variable';
-    if (isVariable && value) return variableSource(variable, value);
-    if (passwordFile?.layer === layer) {
-      const origin = isVariable ? passwordFile.origin : 'password-file';
-      return fileSource(io, settings.get('password-file') ?? '', origin);
-    }
-    if (isVariable && file) return fileSource(io, file, fileVariable);
-    return setting && command?.layer === layer ? commandSource(settings, io, setting) : undefined;
-  };
-  for (const layer of ['option', 'variable', 'profile']) {
-    const source = sourceAt(layer);
-    if (source) return { ...source, isOfProfile: layer === 'profile' };
-  }
-  return undefined;
+  const sources = [
+    variableSource(io, variable),
+    fileSource(settings, io, name),
+    setting && commandSource(settings, io, setting),
+  ];
+  const sourcesAt = (layer: string) => sources.filter((source) => source?.layer === layer);
+  return ['option', 'variable', 'profile'].flatMap(sourcesAt)[0];
 }
 
-function variableSource(origin: string, value: string): SecretSource {
+function variableSource(io: Io, origin: string): SecretSource | undefined {
+  const value = io.env[origin];
+  if (!value) return undefined;
   const fix = advice(`set ${origin} to the secret alone, on one line`);
-  return { origin, read: async () => checkSecret(value, origin, fix) };
+  return { layer: 'variable', origin, read: async () => checkSecret(value, origin, fix) };
 }
 
-/** Returns the first line of a file. @param name of the variable or setting that names it */
-function fileSource(io: Io, file: string, name: string): SecretSource {
-  const origin = `the file ${file} (${name})`;
-  const locate = () => path.resolve(io.cwd, expandHome(file, name, io.env));
+/** A file whose first line is the secret. */
+function fileSource(settings: Settings, io: Io, name: SecretName): SecretSource | undefined {
+  const variable = `${SECRETS[name][0]}_FILE`;
+  // Only the password has a setting for its file, of the same variable.
+  const isSetting = name === 'password';
+  const ofVariable = { layer: 'variable', text: io.env[variable] } as const;
+  const { layer, text: file } = isSetting ? settings.find('password-file') : ofVariable;
+  if (!file) return undefined;
+  const namedBy = layer === 'variable' ? variable : 'password-file';
+  const origin = `the file ${file} (${namedBy})`;
+  const locate = () => path.resolve(io.cwd, expandHome(file, namedBy, io.env));
   const read = async () => {
     if (mayBeRotated(locate)) await io.sleep(1_000, io.signal);
     const limit = AbortSignal.timeout(TIME_LIMIT);
@@ -79,14 +71,14 @@ function fileSource(io: Io, file: string, name: string): SecretSource {
       if (cause instanceof ImgctlError) throw cause;
       const reason = limit.aborted ? `no line within ${TIME_LIMIT / 1_000} s` : errorReason(cause);
       if (isMissing(cause)) {
-        const facts = advice(`create it, or check ${name}`);
+        const facts = advice(`create it, or check ${namedBy}`);
         throw new ImgctlError('config', `${file} does not exist`, { facts, cause });
       }
-      const facts = permissionAdvice(cause, file) ?? advice(`check ${name}`);
+      const facts = permissionAdvice(cause, file) ?? advice(`check ${namedBy}`);
       throw new ImgctlError('config', `cannot read ${origin}: ${reason}`, { facts, cause });
     }
   };
-  return { origin, read };
+  return { layer, origin, read };
 }
 
 /** True if the file is missing or empty: what rotates a password may leave it so for a moment. */
@@ -99,11 +91,12 @@ function mayBeRotated(locate: () => string): boolean {
   }
 }
 
+/** A command that prints the secret as its first line. */
 function commandSource(settings: Settings, io: Io, setting: CommandKey): SecretSource {
-  const command = settings.get(setting) ?? '';
   const { layer, origin } = settings.find(setting);
   const what = `the ${setting.replaceAll('-', ' ')}`;
   const read = async () => {
+    const command = settings.get(setting) ?? '';
     const result = await runChild(io, { command, stderr: 'inherit', limitAfterLine: 2_000 });
     if (result.failure === undefined) return firstLine(result.stdout, what);
     const { failure, cause } = result;
@@ -111,7 +104,7 @@ function commandSource(settings: Settings, io: Io, setting: CommandKey): SecretS
     const facts = { kind: 'secret-command', setting, command, isTyped } as const;
     throw new ImgctlError('config', `${what} ${failure}`, { facts, cause });
   };
-  return { origin: `${what} (${origin})`, read };
+  return { layer, origin: `${what} (${origin})`, read };
 }
 
 /** Opens a named pipe without waiting for a writer: Node could not end during such a wait. */

@@ -32,7 +32,7 @@ it.each<[Facts, string]>([
     'check PW and the user name al: imgctl config list',
   ],
   [{ kind: 'password-refused', origin: 'PW' }, 'check PW and the user name: imgctl config list'],
-  [{ kind: 'stored-password', problem: 'store it' }, 'store it: imgctl login --store-password'],
+  [{ kind: 'stored-password', lead: 'store it' }, 'store it: imgctl login --store-password'],
   [
     { kind: 'token-limit', ...SOON },
     'try again at 01:00:00 (in 58 s), or wait with --wait-for-token 5m',

@@ -48,7 +48,7 @@ export const LONG = [
   ['src/files/mutex.ts', 'const STALE_AFTER = 5_000;', 'const STALE_AFTER = 4_000;', 'test/files/mutex.test.ts'],
   ['src/files/atomic-file.ts', "{ mode: 0o600, flag: 'wx' }", "{ flag: 'wx' }", 'test/files/atomic-file.test.ts'],
   ['src/files/atomic-file.ts', 'assertHeld?.();', '', 'test/files/mutex.test.ts'],
-  ['src/files/atomic-file.ts', 'if (isOpen) tryOr(', 'if (false) tryOr(', 'test/files/atomic-file.test.ts'],
+  ['src/files/atomic-file.ts', 'if (isTooPublic) tryOr(', 'if (false) tryOr(', 'test/files/atomic-file.test.ts'],
   ['src/secrets/secrets.ts', "['option', 'variable', 'profile']", "['variable', 'option', 'profile']", 'test/secrets/password.test.ts'],
   ['src/config/settings.ts', 'const isOthers = isOfService(key) && this.replacedUrl !== undefined;', 'const isOthers = false;', 'test/commands/start/login-services.test.ts'],
   ['src/commands/start/login.ts', 'if (settings.replacedUrl !== undefined) throw', 'if (false) throw', 'test/commands/start/login-services.test.ts'],

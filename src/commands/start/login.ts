@@ -278,7 +278,7 @@ async function requestFirstToken(
 ): Promise<{ password: string; token: IssuedToken; isOfProfile: boolean }> {
   if (tokens === undefined) throw new Error('a login does not use IMGCTL_TOKEN');
   const given = await readPassword(context, settings, options);
-  const isOfProfile = given?.isOfProfile ?? false;
+  const isOfProfile = given?.layer === 'profile';
   let password = given?.password ?? (await promptForPassword(context, account));
   // A token that cannot be stored is not worth one of the few requests.
   await stores.use((store) => store.testWrite());
@@ -307,7 +307,7 @@ async function readPassword(context: Context, settings: Settings, options: Optio
     const message = '--password-stdin reads a pipe or file, not a terminal';
     throw new ImgctlError('usage', message, { facts: 'omit it to be prompted for the password' });
   }
-  if (options.passwordStdin) return { password: await passwordOfStdin(io), isOfProfile: false };
+  if (options.passwordStdin) return { password: await passwordOfStdin(io) };
   const given = givenPassword(settings, io);
   if (given) return { ...given, password: await given.read() };
   // --store-password replaces the stored password, so it must not read it.
