@@ -502,6 +502,15 @@ it('doctor finds a folder as the storage, which has no credentials', async () =>
   expect(of('storage')).toEqual([`ok: folder ${folder}: found`]);
 });
 
+it('doctor exits with the code of the first failed check', async () => {
+  const settings = { 'upload-url': '/no/such/folder' };
+  const { exitCode, stderr } = await diagnose(at('http://127.0.0.1:1'), settings);
+  expect({ exitCode, stderr }).toEqual({
+    exitCode: 3,
+    stderr: expect.stringContaining('"failed checks: connection, storage"'),
+  });
+});
+
 const TRIED = /^ok: .*: a file was uploaded, renamed, compared and removed$/;
 const NO_DOT = /^failed: .* does not permit PUT .* -> .* accepts names that begin with a dot$/;
 
