@@ -17,8 +17,6 @@ import {
 import { GLOBAL_OPTIONS, HELP_OPTION, VERSION_OPTION } from './global-options.ts';
 import { defaultOf, optionName, type Parsed } from './option-values.ts';
 
-type Env = Io['env'];
-
 /** What commander makes of a line: the command that runs, or why it has stopped. */
 export type CommanderOutcome =
   | {
@@ -52,11 +50,11 @@ export class CommandTree {
       outputError() {},
       getOutHasColors: () => true,
     });
-  readonly #env: Env;
+  readonly #env: Io['env'];
   /** Set while commander parses, by the action of the command that it finds. */
   #outcome: CommanderOutcome = { kind: 'error', error: new Error('commander found no command') };
 
-  constructor(commands: readonly CommandDeclaration[], env: Env) {
+  constructor(commands: readonly CommandDeclaration[], env: Io['env']) {
     this.commands = commands;
     this.#env = env;
     for (const option of GLOBAL_OPTIONS) this.root.addOption(optionOf(option, env));
@@ -116,7 +114,7 @@ export class CommandTree {
 }
 
 /** A value is parsed when commander meets it. Of a setting, its text and its flag are kept too. */
-function optionOf(declaration: OptionDeclaration, env: Env): Option {
+function optionOf(declaration: OptionDeclaration, env: Io['env']): Option {
   const { value, setting, repeatable, implies, conflicts } = declaration;
   const [flags, description] = optionTerm(declaration);
   const option = new Option(flags, description).default(defaultOf(declaration));

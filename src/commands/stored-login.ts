@@ -53,7 +53,7 @@ export async function deletePassword(
 }
 
 /** Passwords that cannot be deleted do not stop a command; they make it fail in the end. */
-export interface Deletion {
+interface Deletion {
   readonly isDeleted: boolean;
   readonly failures: readonly ImgctlError[];
 }

@@ -93,7 +93,7 @@ export async function openUploadStorage(
   const { storage, settings: used, typed } = await openTarget(context, options, isAsked);
   try {
     // What was typed for --to or a variable does not belong to the profile.
-    if (layer !== 'option' && layer !== 'variable') await saveUser(context, typed);
+    if (typed && layer !== 'option' && layer !== 'variable') await saveUser(context, typed);
     return { storage, files: storageFiles(io, used) };
   } catch (error) {
     await storage.close();
@@ -101,11 +101,11 @@ export async function openUploadStorage(
   }
 }
 
-interface Opened extends Pick<StorageCredentials, 'settings' | 'typed'> {
+interface Opened extends Pick<StorageCredentials, 'settings'> {
   readonly storage: Storage;
+  /** Undefined if no credentials were read. */
+  readonly typed?: Typed;
 }
-
-const NOT_TYPED: Typed = { user: {} };
 
 async function openTarget(
   context: Context,
@@ -120,7 +120,7 @@ async function openTarget(
     const { folderStorage } = await import('../upload/folder.ts');
     const folder = path.resolve(io.cwd, target.path);
     const storage = await checked(folderStorage(folder, io, limit));
-    return { storage, settings, typed: NOT_TYPED };
+    return { storage, settings };
   }
   const { kind, url } = target;
   const optionsFor: OptionsFor = (used) => optionsOf(context, used, options, limit);
@@ -146,7 +146,7 @@ async function openS3(
     const token = isTemporary(aws) ? '; keys that begin with ASIA also need AWS_SESSION_TOKEN' : '';
     const refused = advice(`check AWS_SECRET_ACCESS_KEY and AWS_ACCESS_KEY_ID${token}`);
     const storage = await checked(s3Storage(url, aws, optionsFor(settings)), refused);
-    return { storage, settings, typed: NOT_TYPED };
+    return { storage, settings };
   }
   return openWithCredentials(context, 's3', url, mayAsk, async (credentials) => {
     const { username: accessKeyId, password: secretAccessKey, refused } = credentials;
@@ -176,7 +176,7 @@ async function openDav(
   if (settings.get('upload-username') === undefined) {
     try {
       const storage = await checked(davStorage(url, undefined, optionsFor(settings)));
-      return { storage, settings, typed: NOT_TYPED };
+      return { storage, settings };
     } catch (error) {
       if (!hasCode(error, 'wrong-credentials')) throw error;
     }

@@ -5,10 +5,7 @@ import type { Terminal } from './terminal.ts';
 type Paint = (text: string) => string;
 
 /** `faint` is for headers, times and missing values. */
-type Role = 'heading' | 'id' | 'faint' | 'hint' | 'good' | 'waiting' | 'bad';
-export type Style = Readonly<Record<Role, Paint>>;
-
-export const UNSTYLED: Style = {
+export const UNSTYLED = {
   heading: String,
   id: String,
   faint: String,
@@ -17,6 +14,8 @@ export const UNSTYLED: Style = {
   waiting: String,
   bad: String,
 };
+
+export type Style = Readonly<Record<keyof typeof UNSTYLED, Paint>>;
 
 export async function loadStyle({ color }: Pick<Terminal, 'color'>): Promise<Style> {
   if (!color) return UNSTYLED;

@@ -23,14 +23,11 @@ const SETTLING = 2_000;
 const MAX_UPLOADS = 20;
 
 /** An upload that this push or an earlier one has started. */
-interface StartedUpload {
+interface Upload {
   readonly s3: S3;
   readonly name: string;
   readonly id: string;
   readonly file: UploadSource;
-}
-
-interface Upload extends StartedUpload {
   /** The ETags of the parts that the storage has, as it sent them, by number from 1. */
   readonly etags: ReadonlyMap<number, string>;
 }
@@ -56,13 +53,13 @@ export async function openUpload(s3: S3, name: string, file: UploadSource): Prom
 }
 
 /** Returns the ETags of the parts by number; none if the list makes no sense for this file. */
-async function readParts({ s3, name, id, file }: StartedUpload): Promise<Upload['etags']> {
+async function readParts({ s3, name, id, file }: Omit<Upload, 'etags'>) {
   const request = { name, query: { uploadId: id } };
   const maxNumber = Math.max(1, Math.ceil(file.size / partSizeOf(s3, file)));
   const etags = new Map<number, string>();
   for await (const { PartNumber = '', ETag = '' } of listItems(s3, 'Part', request)) {
     const number = /^\d{1,5}$/.test(PartNumber) ? Number(PartNumber) : 0;
-    if (number < 1 || number > maxNumber) return new Map();
+    if (number < 1 || number > maxNumber) return new Map<number, string>();
     etags.set(number, ETag);
   }
   return etags;

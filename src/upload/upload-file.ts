@@ -150,7 +150,7 @@ export function isSettled({ mtimeNs, ctimeNs }: State, now: number, age: number)
   return hasFraction && now - Number(changed / 1_000_000n) >= age;
 }
 
-export function changedError(path: string): LocalFileError {
+function changedError(path: string): LocalFileError {
   const advice = 'wait until the file is complete, then run the command again';
   return new LocalFileError('failed', `${path} changed while it was uploaded`, { facts: advice });
 }

@@ -26,7 +26,7 @@ import {
   MINE_OPTION,
   VIEW_OPTIONS,
 } from './options.ts';
-import { openCatalogue } from './read.ts';
+import { collectImages, openCatalogue } from './read.ts';
 
 const OPTIONS = [
   option('--lock <name>', 'show the image locked under this name', { suggest: suggestLocks }),
@@ -208,11 +208,7 @@ async function noImageNamed({ catalogue, options }: Lookup, wanted: string): Pro
 
 async function findBy(field: Field, { catalogue, command }: Lookup, wanted: string) {
   const query = new Query({ filters: [equals(field, wanted)] });
-  const found: ReceivedImage[] = [];
-  for await (const images of catalogue.images(query)) {
-    // Not all at once: a snapshot can have more images than a call takes arguments.
-    for (const image of images) found.push(image);
-  }
+  const found = await collectImages(catalogue.images(query));
   const [first, ...others] = found;
   if (first === undefined || others.length === 0) return first;
   const message = `${found.length} images have the ${field} ${wanted}`;

@@ -9,7 +9,7 @@ import { shellQuote } from '../../words.ts';
 import type { CatalogueOptions } from './options.ts';
 
 /** Returns a command that reads the same images: your own, the snapshot's, or the service's. */
-export function withSource(options: CatalogueOptions, ...words: string[]): Invocation {
+function withSource(options: CatalogueOptions, ...words: string[]): Invocation {
   return imgctl(...words, ...(options.mine ? ['--mine'] : snapshotOptions(options)));
 }
 

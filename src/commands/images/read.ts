@@ -86,6 +86,16 @@ export async function* readImages(
   }
 }
 
+/** Reads every image that matches. */
+export async function collectImages(pages: ImagePages): Promise<ReceivedImage[]> {
+  const all: ReceivedImage[] = [];
+  for await (const images of pages) {
+    // Not all at once: a page can have more images than a call takes arguments.
+    for (const image of images) all.push(image);
+  }
+  return all;
+}
+
 export function warnOfZones({ console }: Context, tally: Tally): void {
   const zones = tally.zoneWarning();
   if (zones !== undefined) console.warn(zones);

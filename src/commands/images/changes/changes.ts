@@ -23,7 +23,7 @@ import {
   readQuery,
   WORDS,
 } from '../options.ts';
-import { openCatalogue, readImages, warnOfZones } from '../read.ts';
+import { collectImages, openCatalogue, readImages, warnOfZones } from '../read.ts';
 import {
   type FileLabel,
   readSnapshot,
@@ -218,11 +218,6 @@ async function classifyMissing(
   });
 }
 
-async function readAll(context: Context, catalogue: Catalogue): Promise<ReceivedImage[]> {
-  const all: ReceivedImage[] = [];
-  for await (const images of readImages(context, catalogue, EVERYTHING)) {
-    // Not all at once: a page can have more images than a call takes arguments.
-    for (const image of images) all.push(image);
-  }
-  return all;
+function readAll(context: Context, catalogue: Catalogue): Promise<ReceivedImage[]> {
+  return collectImages(readImages(context, catalogue, EVERYTHING));
 }

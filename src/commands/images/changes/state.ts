@@ -24,7 +24,7 @@ export function suggestCursors({ context }: Typing): Candidates {
 }
 
 /** The images of the last run. */
-export interface State {
+interface State {
   readonly file: FileLabel;
   /** Returns them; undefined before the first run. @throws ImgctlError config */
   read(): Promise<Snapshot | undefined>;

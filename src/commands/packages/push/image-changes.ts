@@ -10,8 +10,6 @@ import { counted } from '../../../words.ts';
 import { comparedName, namesOfImages } from '../sync/image-names.ts';
 import { wasSent, wasSkipped } from './packages-sent.ts';
 
-type Images = readonly Row[];
-
 /** The word of the summary for a change. If push succeeds, a missing image is only late. */
 const COUNTED_AS = {
   added: 'added',
@@ -38,8 +36,8 @@ type ImageChanges = ReadonlyMap<string, keyof typeof COUNTED_AS>;
  */
 export function imageChanges(
   packages: readonly PlannedPackage[],
-  before: Images,
-  after: Images,
+  before: readonly Row[],
+  after: readonly Row[],
 ): ImageChanges {
   const changeOf = (each: PlannedPackage) => {
     if (wasSkipped(each)) return 'skipped';
@@ -55,7 +53,7 @@ export function imageChanges(
 }
 
 /** Returns when the images of a package were changed, sorted; '' if the service does not say. */
-function timesOf(each: PlannedPackage, images: Images): string[] {
+function timesOf(each: PlannedPackage, images: readonly Row[]): string[] {
   const name = comparedName(each);
   const named = images.filter((image) => comparedName(image) === name);
   return named.map(({ updated_on }) => `${updated_on ?? ''}`).sort();
