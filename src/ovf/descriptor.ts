@@ -31,7 +31,7 @@ export interface Envelope {
   readonly products: readonly Product[];
   readonly systems: readonly VirtualSystem[];
   readonly disks: readonly Disk[];
-  readonly networks: readonly Network[];
+  readonly networks: readonly { readonly name: string; readonly description: string | null }[];
   readonly deploymentOptions: readonly DeploymentOption[];
   readonly references: readonly FileReference[];
 }
@@ -44,11 +44,6 @@ interface Product {
   readonly fullVersion: string | null;
   /** How many properties are declared. */
   readonly properties: number;
-}
-
-interface Network {
-  readonly name: string;
-  readonly description: string | null;
 }
 
 interface DeploymentOption {

@@ -40,16 +40,12 @@ export interface PackageSummary extends Omit<Envelope, 'ovfVersion' | 'reference
   readonly kind: 'ova' | 'ovf';
   readonly file: string;
   /** The existing files, the descriptor first, also those that only the manifest lists. */
-  readonly files: readonly ListedFile[];
+  readonly files: readonly (Pick<PackageFile, 'name' | 'size'> & { readonly role: Role })[];
   readonly manifest: Manifest | null;
   readonly certificate: string | null;
   /** Null if there is none, or it is wrong, which is a finding. */
   readonly signature: Signature | null;
   readonly findings: readonly Finding[];
-}
-
-interface ListedFile extends Pick<PackageFile, 'name' | 'size'> {
-  readonly role: Role;
 }
 
 type Role = 'descriptor' | 'manifest' | 'certificate' | 'referenced' | 'other';

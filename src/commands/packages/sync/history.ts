@@ -76,12 +76,10 @@ function isEntry(entry: unknown): entry is HistoryEntry {
   return hasId && hasStatus && texts.every((text) => typeof text === 'string');
 }
 
-type Event = 'submitted' | 'checked';
-
 /** Remembers what the service says of a request now. A failure is only a warning. */
 export async function rememberRequest(
   context: Context,
-  event: Event,
+  event: 'submitted' | 'checked',
   request: Pick<SyncRequest, 'id' | 'status'> & Partial<SyncRequest>,
 ): Promise<void> {
   const { io, console } = context;
@@ -125,7 +123,7 @@ function namesOrCount(images: SyncRequest['added']): HistoryEntry['added'] {
 export async function storeEntry(
   directory: string | undefined,
   io: Io,
-  event: Event,
+  event: 'submitted' | 'checked',
   entry: HistoryEntry,
 ): Promise<void> {
   if (directory === undefined) return;
