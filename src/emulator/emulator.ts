@@ -24,7 +24,6 @@ const KEEP_ALIVE = 60_000;
 export interface Emulator {
   readonly baseUrl: string;
   readonly uploadUrl: string | undefined;
-  readonly port: number;
   readonly revokeAccess: AccessTokens['revokeAccess'];
   readonly expireTokens: AccessTokens['expireTokens'];
   /** Stops listening and closes all connections, even those with a request in progress. */
@@ -80,7 +79,6 @@ export async function startEmulator(settings: EmulatorSettings): Promise<Emulato
   return {
     baseUrl: origin,
     uploadUrl: uploads === undefined ? undefined : `dav+${origin}/upload`,
-    port,
     revokeAccess: tokens.revokeAccess,
     expireTokens: tokens.expireTokens,
     close: async () => {

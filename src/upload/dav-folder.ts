@@ -35,8 +35,6 @@ interface DavFile extends Omit<StoredFile, 'size'> {
   readonly name: string;
   readonly isFolder: boolean;
   readonly size: number | undefined;
-  /** The ETag as it is compared; empty if there is none. */
-  readonly tag: string;
   /** Milliseconds since the last change, by the clock of the server. */
   readonly age: number;
 }

@@ -155,7 +155,8 @@ async function publishPart(
 
 function storedFileOf(stats: BigIntStats, now: number, age: number): StoredFile {
   const size = Number(stats.size);
-  return { fingerprint: fingerprintOf(stats), isSettled: isSettled(stats, now, age), size };
+  const fingerprint = fingerprintOf(stats);
+  return { fingerprint, isSettled: isSettled(stats, now, age), size, tag: '' };
 }
 
 /** Returns the file if it is the part; by its content, if the file system renumbers files. */

@@ -36,7 +36,6 @@ export interface S3
 export interface StoredObject extends StoredFile {
   /** The ETag as the storage sends it. */
   readonly etag: string;
-  readonly tag: string;
 }
 
 export async function findObject(s3: S3, name: string): Promise<StoredObject | undefined> {

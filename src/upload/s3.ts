@@ -89,7 +89,7 @@ export function s3Storage(url: URL, credentials: S3Credentials, options: Storage
 }
 
 async function compareContent(s3: S3, name: string, file: UploadSource, stored: StoredFile) {
-  const { tag = '' } = stored;
+  const { tag } = stored;
   const isSame = DIGEST.test(tag) && tag === (await tagOf(s3, file, !tag.includes('-')));
   if (isSame) return { state: 'same', stored: { ...stored, isSettled: true } } as const;
   // The ETag may be no digest, or that of parts of another size.

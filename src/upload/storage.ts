@@ -56,8 +56,8 @@ export interface StoredFile {
   /** True if every later change would show in it. */
   readonly isSettled: boolean;
   readonly size: number;
-  /** Its ETag, as it is compared, if the storage has ETags. */
-  readonly tag?: string;
+  /** Its ETag, as it is compared; empty if there is none. */
+  readonly tag: string;
 }
 
 /** The result of `publish`. */

@@ -65,7 +65,7 @@ function typist() {
   };
 }
 
-describe.each(LINES)('imgctl %s refuses', (line) => {
+describe('imgctl images list refuses', () => {
   it.each([
     [
       '\u2013json',
@@ -91,9 +91,15 @@ describe.each(LINES)('imgctl %s refuses', (line) => {
     ['\u201eweb\u201c', '\u201e… has a typeset quote (U+201E)\nhint: type " (U+22)'],
     ['\u00abweb\u00bb', '\u00ab… has a typeset quote (U+AB)\nhint: type " (U+22)'],
   ])('the argument %s', async (word, message) => {
-    const result = await typist()(line, word);
+    const result = await typist()('images list X', word);
     expect(result).toEqual(failed(2, `imgctl: ${message}`));
     expect(result.stderr).not.toContain('hunter2');
+  });
+});
+
+describe.each(LINES)('imgctl %s refuses', (line) => {
+  it.each(['\u2013json', '\u201cubuntu'])('the argument %s', async (word) => {
+    expect(await typist()(line, word)).toEqual(failed(2, 'a typeset '));
   });
 
   it('none of them inside a word, and no file of that name', async () => {

@@ -80,7 +80,8 @@ describe('the Host header', () => {
     .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
 
   it('may be the address that the service listens on, or that of the connection', async () => {
-    const { baseUrl, port } = await serve({ host: '0.0.0.0' });
+    const { baseUrl } = await serve({ host: '0.0.0.0' });
+    const { port } = new URL(baseUrl);
     const statusFor = async (host: string) => (await send(`${baseUrl}/v2`, { host })).status;
     expect(baseUrl).toBe(`http://127.0.0.1:${port}`);
     expect(await statusFor('0.0.0.0')).toBe(401);

@@ -271,7 +271,7 @@ describe('an upload to a folder', () => {
     const name = 'x'.repeat(256);
     const message = `the name ${name} is too long for folder ${folder}`;
     expect(await failure(storage.look(name))).toMatchObject({ code: 'usage', message });
-    const stored = { fingerprint: '', isSettled: true, size: file.size };
+    const stored = { fingerprint: '', isSettled: true, size: file.size, tag: '' };
     const compared = storage.compareContent('gone.ova', file, stored);
     expect(await failure(compared)).toMatchObject({ code: 'not-found' });
   });

@@ -9,7 +9,7 @@ import type { Comparison } from '../../../src/upload/storage.ts';
 type FileCase = readonly [before: Comparison['state'], visible: 'no' | 'perhaps' | 'yes'];
 
 function fileOf(name: string, [state]: FileCase): PlannedFile {
-  const stored = { fingerprint: '', isSettled: false, size: 1 };
+  const stored = { fingerprint: '', isSettled: false, size: 1, tag: '' };
   const before = state === 'same' ? { state, stored } : { state };
   const local = { name, path: name, regions: [], checkedFingerprint: undefined };
   const compared = { size: 1, settledFingerprint: undefined, before };

@@ -6,8 +6,7 @@ import { normalize } from '../../../query/fold-case.ts';
 import type { PlannedPackage } from '../../../upload/plan.ts';
 import { comparedName } from '../sync/image-names.ts';
 import { brokenPackages } from './broken.ts';
-import { needsSync } from './needs-sync.ts';
-import { wasSent } from './packages-sent.ts';
+import { needsSync, wasSent } from './packages-sent.ts';
 import type { Push } from './push-state.ts';
 import type { UploadOutcome } from './upload.ts';
 

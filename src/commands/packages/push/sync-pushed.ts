@@ -11,8 +11,7 @@ import { comparedName } from '../sync/image-names.ts';
 import { describeProblems, failureOf, hasErrorOf, reportProblems } from '../sync/problems.ts';
 import { submit, submittedResult, wasSubmitted } from '../sync/sync.ts';
 import { doubtsOf, imageChanges, judge, summaryOf } from './image-changes.ts';
-import { needsSync } from './needs-sync.ts';
-import { wasSent, wasSkipped, withoutSkipped } from './packages-sent.ts';
+import { needsSync, wasSent, wasSkipped, withoutSkipped } from './packages-sent.ts';
 import type { Push } from './push-state.ts';
 
 type Packages = readonly PlannedPackage[];
