@@ -29,7 +29,7 @@ export class FirstPages {
   readonly #setup: ListSetup;
   /** By filter and sort: `name,like,%a% by id,desc`. */
   readonly #refusals = new Map<string, ImgctlError>();
-  /** The refusals since the last page that came. */
+  /** The refusals since a page came or the list failed. */
   #refusedInARow: readonly ImgctlError[] = [];
   #ofAll: ImagePage | undefined;
   #sortsById = true;
@@ -66,12 +66,19 @@ export class FirstPages {
    * @throws ImgctlError the first refusal of this request, or of those before it
    */
   async ofAll(): Promise<ImagePage> {
-    if (this.#ofAll) return this.#ofAll;
+    try {
+      this.#ofAll ??= await this.#requestAll();
+      return this.#ofAll;
+    } finally {
+      this.#refusedInARow = [];
+    }
+  }
+
+  async #requestAll(): Promise<ImagePage> {
     const sorted = await this.request({ sort: SORT_BY_ID });
     const page = sorted instanceof ImgctlError ? await this.request({}) : sorted;
     if (page instanceof ImgctlError) throw this.#refusedInARow[0];
     this.#sortsById = page === sorted;
-    this.#ofAll = page;
     return page;
   }
 

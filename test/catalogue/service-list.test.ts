@@ -305,6 +305,16 @@ describe('a list of the service', () => {
     expect(server.requests.map(asked)).toEqual([...first, ...again]);
   });
 
+  it('fails with its own refusal after another list of the run failed', async () => {
+    const { client } = await connect((_, index) => errorResponse(503, index < 3 ? 'A' : 'B'), {
+      retries: 0,
+    });
+    const run = startListRun(client);
+    const read = () => listCatalogue(run, queryOf({ filters: ['name=a'] }), {}).next();
+    await expect(read()).rejects.toThrow('A');
+    await expect(read()).rejects.toThrow('B');
+  });
+
   it.each([
     [401, 'token-refused'],
     [408, 'failed'],
