@@ -90,7 +90,10 @@ export const COMMAND_GUESSES: readonly Guess[] = [
     typed: ['configure', 'init'],
     advice: hint`${use('login')}, or ${imgctl('config', 'set', 'KEY', 'VALUE')}`,
   },
-  { typed: ['context'], advice: hint`see: ${imgctl('profile', '--help')}` },
+  {
+    typed: ['context', 'profile create', 'profile add', 'profile new'],
+    advice: hint`see: ${imgctl('profile', '--help')}, or create one: ${imgctl('login', '--profile', 'NAME')}`,
+  },
   { typed: ['env'], advice: SET_VARIABLE },
   {
     typed: ['download', 'pull', 'run', 'server'],
@@ -114,7 +117,10 @@ export const OPTION_GUESSES: readonly Guess[] = [
     typed: ['-v', '--verbose'],
     advice: 'use --debug to trace requests, or -V for the version',
   },
-  { typed: ['--token', '--password', '--proxy'], advice: SET_VARIABLE },
+  {
+    typed: ['--token', '--with-token', '--access-token', '--password', 'login -p', '--proxy'],
+    advice: SET_VARIABLE,
+  },
   {
     typed: ['-k', '--insecure', '--no-verify-ssl', '--cacert'],
     advice: hint`certificates are always verified; to trust a private authority: ${imgctl('config', 'set', 'ca-file', 'FILE')}`,
@@ -144,8 +150,8 @@ export const RENAMED_OPTIONS: readonly RenamedOption[] = [
     advice: 'all images are listed; for fewer, use -n 100',
   },
   { typed: ['--until', '--before'], meant: '--since', advice: "use -f 'updated_on<TIME'" },
-  { typed: ['--max-items', '--max-results', '--tail'], meant: '--limit' },
-  { typed: ['--sort-by', '--order'], meant: '--sort' },
+  { typed: ['-L', '--max-items', '--max-results', '--tail'], meant: '--limit' },
+  { typed: ['--sort-by', '--order', '--reverse', '-r'], meant: '--sort' },
   { typed: ['--format', '--csv', '--yaml'], meant: '--output' },
   { typed: ['--path'], meant: '--get', advice: 'use --get path' },
   { typed: ['-w', '--watch', '--follow'], meant: '--wait' },

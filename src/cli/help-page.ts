@@ -19,6 +19,7 @@ import {
 } from './command-types.ts';
 import type { CommandTree } from './commander-tree.ts';
 import { ALL_GLOBAL_OPTIONS } from './global-options.ts';
+import { guess } from './guesses.ts';
 import { PAGES, TOPIC_NAMES, TOPICS } from './topics.ts';
 
 const GLOBAL_FLAGS = ALL_GLOBAL_OPTIONS.map(({ flags }) => flags.split(/[ ,]/, 1)[0]).join(', ');
@@ -78,15 +79,21 @@ function unknownPage(
   path: readonly string[],
   names: readonly string[],
 ): ImgctlError {
-  const valid = listedCommands(group).map(({ name }) => name);
+  const listed = listedCommands(group);
   const topics = path.length === 0 ? TOPIC_NAMES : [];
-  const meant = nearest(names[path.length] ?? '', [...valid, ...topics]);
   const page = ['imgctl help', ...path].join(' ');
+  const words = names.slice(path.length);
+  const [word = ''] = words;
   // What follows the first unknown name, or is assigned to it, may be a secret.
   const unknown = names.slice(0, path.length + 1).map((each) => each.split('=')[0]);
   const isTopic = TOPIC_NAMES.includes(unknown.join(' '));
   const text = quoted([...unknown, ...(isTopic ? ['…'] : [])].join(' '));
-  const facts = meant ? `did you mean ${page} ${meant}?` : `see: ${page}`;
+  const owner = listed.find((each) => findSubcommand(each, word));
+  const below = owner && `${owner.name} ${findSubcommand(owner, word)?.name}`;
+  // help list, but not help upload
+  const meant = nearest(word, [...listed.map(({ name }) => name), ...topics]) ?? below;
+  const otherwise = guess(path, words) ?? `see: ${page}`;
+  const facts = meant ? `did you mean ${page} ${meant}?` : otherwise;
   return new ImgctlError('usage', `unknown command or topic ${text}`, { facts });
 }
 

@@ -3,8 +3,9 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { ImgctlError } from '../errors.ts';
+import { FORMAT_NAMES } from '../output/formats.ts';
 import { FIELDS } from '../query/fields.ts';
-import { shellQuote } from '../words.ts';
+import { quoted, shellQuote } from '../words.ts';
 import {
   type CommandDeclaration,
   findOption,
@@ -20,7 +21,8 @@ export function findMisreading(line: TypedLine, cwd: string): ImgctlError | unde
     const error =
       typesetError(word, line, cwd) ??
       dashError(word, line) ??
-      fieldsError(word, line.words[index - 1], line.command);
+      fieldsError(word, line.words[index - 1], line.command) ??
+      formatError(word, line);
     if (error) return error;
   }
   return undefined;
@@ -126,4 +128,37 @@ function fieldsError(
     ? `choose fields with: -c ${shellQuote(text)}`
     : 'choose fields with: --json | jq';
   return new ImgctlError('usage', '--json takes no value', { facts });
+}
+
+/** `-f json`: in other tools, -f is the format. `-o path`: they choose fields and header with -o. */
+function formatError(
+  { kind, text, option }: TypedWord,
+  { command, options }: TypedLine,
+): ImgctlError | undefined {
+  const flag = kind === 'value' && option ? longFlag(option) : undefined;
+  if (flag === '--filter' && FORMAT_NAMES.some((name) => name === text.toLowerCase())) {
+    const facts = `for the format: -o ${text}`;
+    return new ImgctlError('usage', `${text} is a format, not a filter`, { facts });
+  }
+  const facts = flag === '--output' ? meantByOutput(text, command, options) : undefined;
+  if (facts === undefined) return undefined;
+  return new ImgctlError('usage', `unknown format ${quoted(text)} in --output`, { facts });
+}
+
+/**
+ *     -o noheader           use --no-header
+ *     -o path               use --get path
+ *     -o columns=id,name    use -c id,name; also for -o id,name
+ */
+function meantByOutput(
+  text: string,
+  { fields = [] }: CommandDeclaration,
+  options: readonly OptionDeclaration[],
+): string | undefined {
+  const use = (flag: string, value = '') => findOption(options, flag) && `use ${flag}${value}`;
+  if (/^no-?headers?$/i.test(text)) return use('--no-header');
+  const isField = (word: string) => fields.some(({ name }) => name === word.toLowerCase());
+  const [, columns = text] = /^columns=(.*)/s.exec(text) ?? [];
+  if (!columns.split(',').every(isField)) return undefined;
+  return (isField(text) && use('--get', ` ${text}`)) || use('-c', ` ${columns}`);
 }

@@ -23,8 +23,9 @@ export interface TypedWord {
  *     -limit, -limit=5   one-dash: it means --limit, and not -l with the value imit
  *     '--limit 5'        one-word
  *     --mine=1, -q=true  needless-value
+ *     -u=alice           equals-sign: commander would read the value =alice
  */
-type WhyUnknown = 'unknown' | 'one-dash' | 'one-word' | 'needless-value';
+type WhyUnknown = 'unknown' | 'one-dash' | 'one-word' | 'needless-value' | 'equals-sign';
 
 /** The first option that its command does not have, or does not take in the typed form. */
 export interface UnknownOption {
@@ -124,8 +125,9 @@ class LineReader {
     const [name = word] = word.split('=', 1);
     if (findOption(this.options, `-${name}`)) this.#addUnknown('one-dash', name, word);
     else if (!option) this.#addUnknown('unknown', flag.trim(), word);
-    else if (more.startsWith('=') && !option.value) this.#addUnknown('needless-value', flag, word);
-    else if (option.value) this.#addOption(option, flag, more || undefined);
+    else if (more.startsWith('=')) {
+      this.#addUnknown(option.value ? 'equals-sign' : 'needless-value', flag, word);
+    } else if (option.value) this.#addOption(option, flag, more || undefined);
     else {
       this.#addOption(option, flag);
       if (more) this.#readCluster(`-${more}`);
@@ -187,7 +189,7 @@ export function followersOf({ command, args }: TypedLine): readonly CommandDecla
   return args.length > 0 ? [] : listedCommands(command);
 }
 
-/** Splits `--output=json`. A short option takes all after it: `-o=json` has the value `=json`. */
+/** Splits `--output=json`. */
 export function splitLongOption(word: string): [flag: string, value: string | undefined] {
   const [, flag = word, value] = /^(--[^=]*)=(.*)$/s.exec(word) ?? [];
   return [flag, value];

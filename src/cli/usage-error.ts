@@ -128,6 +128,11 @@ function unknownOption(unknown: UnknownOption, words: readonly TypedWord[]): Img
       return misuse(path, `unknown option '${flag}'`, `did you mean -${flag}?`);
     case 'one-word':
       return misuse(path, `option '${flag}' and its value are one word`, 'type them as two words');
+    case 'equals-sign': {
+      const option = findOption(options, flag);
+      const advice = option && `use ${withValue(option, flag).join(' ')}`;
+      return misuse(path, `option '${flag}' takes its value without =`, advice);
+    }
     case 'needless-value': {
       const longer = names.find((each) => each.startsWith(`${flag.slice(2)}-`));
       return misuse(path, `option '${flag}' takes no value`, didYouMean(longer));

@@ -14,9 +14,9 @@ it.each([
   ['images list a b', ['a', 'b'], []],
   ['--profile p images list -n 5 a', ['a'], ['--profile=p', '--limit=5']],
   [
-    'images list -qn5 a -f=x -s id,asc -- -b',
+    'images list -qn5 a -fx -s id,asc -- -b',
     ['a', '-b'],
-    ['--quiet', '--limit=5', '--filter==x', '--sort=id,asc'],
+    ['--quiet', '--limit=5', '--filter=x', '--sort=id,asc'],
   ],
   ['images list --filter -x --json', [], ['--filter=-x', '--json']],
   ['images get -1e3 -.5', ['-1e3', '-.5'], []],
