@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The launcher: answers --version and completion SHELL itself, else runs the bundle with Node's compile cache.
+// The launcher: answers --version and completion SHELL itself, else runs the bundle with stored compiled code.
 'use strict';
 
 // Old versions of Node have to understand this file: no later syntax, and no node: module before the check.
@@ -23,9 +23,7 @@ function launch() {
   if (answer(process.argv.slice(2), fs, path)) return;
   const bundle = path.join(__dirname, '../dist/main.cjs');
   if (!fs.existsSync(bundle)) return fail('not built yet\nhint: npm run build');
-  const { enableCompileCache } = require('node:module');
-  const folder = enableCompileCache && cacheFolder(process, fs, path);
-  if (folder) enableCompileCache(folder);
+  require('./stored-code.js').useStoredCode();
   require(bundle).main(process);
 }
 
@@ -41,28 +39,5 @@ function answer([command, shell, ...others], fs, path) {
     return true;
   } catch {
     return false;
-  }
-}
-
-/** Returns the folder for compiled code, made if it is missing; undefined if others could plant code there. */
-function cacheFolder({ env, platform, getuid }, fs, path) {
-  const { HOME = '', XDG_CACHE_HOME = '', LOCALAPPDATA } = env;
-  if (env.NODE_DISABLE_COMPILE_CACHE) return undefined;
-  if (platform === 'win32') return LOCALAPPDATA && path.join(LOCALAPPDATA, 'imgctl/compiled');
-  const cache = path.isAbsolute(XDG_CACHE_HOME) ? XDG_CACHE_HOME : path.join(HOME, '.cache');
-  const names = path.relative(HOME, path.join(cache, 'imgctl/compiled')).split(path.sep);
-  if (!path.isAbsolute(HOME) || names[0] === '..') return undefined;
-  let folder = HOME;
-  try {
-    for (const name of ['.', ...names]) {
-      folder = path.join(folder, name);
-      if (name !== '.' && !fs.existsSync(folder)) fs.mkdirSync(folder, { mode: 0o700 });
-      const stats = fs.lstatSync(folder);
-      if (!stats.isDirectory() || stats.uid !== getuid() || stats.mode & 0o022) return undefined;
-    }
-    // Node makes its own folder there by the umask, which may let a group write.
-    return fs.lstatSync(folder).mode & 0o077 ? undefined : folder;
-  } catch {
-    return undefined;
   }
 }

@@ -117,7 +117,7 @@ describe('imgctl', () => {
       ...freshHome(),
       TMPDIR: freshHome().HOME,
       IMGCTL_OUTPUT: 'json',
-      // Node would store compiled code, as for every command.
+      // Else compiled code is stored, as for every command.
       NODE_DISABLE_COMPILE_CACHE: '1',
     };
     const { stdout, exitCode } = await runProgram(['demo'], { env });

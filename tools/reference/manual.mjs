@@ -26,7 +26,7 @@ const FILES = [
   ['~/.local/state/imgctl/changes/', 'the last run of images changes'],
   ['~/.cache/imgctl/images/', 'names of images, for completion'],
   ['~/.cache/imgctl/uploads.*.json', 'what push proved to be in each storage'],
-  ['~/.cache/imgctl/compiled/', 'compiled code, for a fast start from Node 22 on'],
+  ['~/.cache/imgctl/compiled/', 'compiled code, for a fast start'],
 ];
 const FILES_NOTE = 'Variables move them: see "imgctl help environment".';
 

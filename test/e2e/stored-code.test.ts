@@ -1,4 +1,4 @@
-// Where the launcher lets Node store compiled code, and where it leaves everything as it is.
+// Where the launcher stores compiled code, when it uses it, and where it leaves everything as it is.
 
 import { execFileSync } from 'node:child_process';
 import {
@@ -10,23 +10,15 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import module from 'node:module';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { modeOf } from '../support/files.ts';
 import { temporaryDirectory } from '../support/io.ts';
-import { COMMAND, runProgram, withHook } from '../support/program.ts';
+import { COMMAND, runProgram } from '../support/program.ts';
 import { type Environment, freshHome } from '../support/users.ts';
 
-/** Runs the program and returns the folder that it gives to Node; undefined if it gives none. */
-async function cacheFolder(env: Environment): Promise<string | undefined> {
-  // Node 20 has no compile cache, and others only report its folder if they can use it.
-  const report = 'enableCompileCache = (folder) => process.stderr.write(folder);';
-  const hooked = withHook(env, `require('node:module').${report}`);
-  const { exitCode, stderr } = await runProgram(['images', 'list', '--help'], { env: hooked });
-  expect(exitCode).toBe(0);
-  return stderr || undefined;
-}
+const run = (env: Environment, prelude?: string) =>
+  runProgram(['images', 'list', '--help'], { env, prelude });
 
 /** Returns every file and folder with what it holds and when it changed. */
 function treeOf(folder: string): readonly string[] {
@@ -41,14 +33,17 @@ function treeOf(folder: string): readonly string[] {
 }
 
 // An executable contains its compiled code.
-describe.skipIf(COMMAND.length === 1)('the compile cache (only with Node)', () => {
+describe.skipIf(COMMAND.length === 1)('stored code (only with Node)', () => {
   it('is below ~/.cache, or XDG_CACHE_HOME in HOME, for its owner alone', async () => {
     const env = freshHome();
+    await run(env);
     const folder = path.join(env.HOME, '.cache/imgctl/compiled');
-    expect(await cacheFolder(env)).toBe(folder);
-    expect([path.join(env.HOME, '.cache'), folder].map(modeOf)).toEqual(['700', '700']);
+    const [file = ''] = readdirSync(folder);
+    const all = [path.join(env.HOME, '.cache'), folder, path.join(folder, file)];
+    expect(all.map(modeOf)).toEqual(['700', '700', '600']);
     const XDG_CACHE_HOME = path.join(env.HOME, 'var');
-    expect(await cacheFolder({ ...env, XDG_CACHE_HOME })).toBe(`${XDG_CACHE_HOME}/imgctl/compiled`);
+    await run({ ...env, XDG_CACHE_HOME });
+    expect(readdirSync(`${XDG_CACHE_HOME}/imgctl/compiled`)).toEqual(readdirSync(folder));
   });
 
   const isRoot = process.getuid?.() === 0;
@@ -82,20 +77,36 @@ describe.skipIf(COMMAND.length === 1)('the compile cache (only with Node)', () =
     execFileSync('sh', ['-ec', plant], { cwd: victim, env });
     const before = treeOf(world);
     const cache = xdg === undefined ? {} : { XDG_CACHE_HOME: path.join(victim, xdg) };
-    expect(await cacheFolder({ ...env, ...cache })).toBe(undefined);
+    expect(await run({ ...env, ...cache })).toMatchObject({ stderr: '', exitCode: 0 });
     expect(treeOf(world)).toEqual(before);
   });
 
-  const fromNode22 = it.skipIf(!('enableCompileCache' in module));
-  fromNode22('is used, and never emptied (only from Node 22 on)', async () => {
+  it('is used by the next run, which leaves older files alone', async () => {
     const env = freshHome();
     const folder = path.join(env.HOME, '.cache/imgctl/compiled');
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const old = path.join(folder, 'main-12345678.cjs.4711');
-    writeFileSync(old, 'old');
-    utimesSync(old, 0, 0);
-    expect(await runProgram(['--help'], { env })).toMatchObject({ stderr: '', exitCode: 0 });
-    expect(readdirSync(folder, { recursive: true }).length).toBeGreaterThan(3);
-    expect(readFileSync(old, 'utf8')).toBe('old');
+    writeFileSync(path.join(folder, 'main-12345678.cjs.4711'), 'old');
+    const result = await run(env);
+    const stored = treeOf(folder);
+    expect(stored.length).toBeGreaterThan(3);
+    // What V8 rejects would be stored again.
+    expect(await run(env)).toEqual(result);
+    expect(treeOf(folder)).toEqual(stored);
+  });
+
+  it('is replaced if it is damaged, and leaves nothing half written on a full disk', async () => {
+    const env = freshHome();
+    const result = await run(env);
+    const folder = path.join(env.HOME, '.cache/imgctl/compiled');
+    const names = readdirSync(folder);
+    const file = path.join(folder, names.find((name) => name.startsWith('main-')) ?? '');
+    const good = readFileSync(file);
+    writeFileSync(file, good.fill(0, 20_000));
+    const damaged = treeOf(folder);
+    expect(await run(env, 'ulimit -f 20')).toEqual(result);
+    expect(treeOf(folder)).toEqual(damaged);
+    expect(await run(env)).toEqual(result);
+    expect(readFileSync(file).equals(good)).toBe(false);
+    expect(readdirSync(folder)).toEqual(names);
   });
 });

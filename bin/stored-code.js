@@ -1,0 +1,81 @@
+// Compiles the bundle with the code that an earlier run stored, which saves a fifth of a start.
+// Node's own compile cache stores no function that runs later, and Node 20 has none.
+'use strict';
+
+const fs = require('node:fs');
+const path = require('node:path');
+const { Script } = require('node:vm');
+const { crc32 } = require('node:zlib');
+
+/** Makes Node take compiled code from the user's folder for it, if there can be one, and store there what it lacks. */
+function useStoredCode() {
+  const folder = codeFolder(process);
+  if (!folder) return;
+  const compiled = [];
+  require.extensions['.cjs'] = (module, file) => {
+    const text = fs.readFileSync(file, 'utf8');
+    const source = `(function (exports, require, module, __filename, __dirname) {${text}\n})`;
+    const stored = path.join(folder, `${path.basename(file)}-${process.version}-${process.arch}`);
+    const script = new Script(source, { filename: file, cachedData: readCode(stored, source) });
+    // V8 rejects the code if it runs with other flags, as NODE_OPTIONS can set them.
+    if (script.cachedDataRejected !== false) compiled.push({ stored, source, script });
+    const { exports } = module;
+    const requireFrom = (name) => module.require(name);
+    script.runInThisContext().call(exports, exports, requireFrom, module, file, path.dirname(file));
+  };
+  // Not before, since V8 compiles a function when it first runs.
+  process.once('exit', () => compiled.forEach(storeCode));
+}
+
+/** Returns undefined for code of another source, or that is damaged: V8 would abort. */
+function readCode(stored, source) {
+  try {
+    const bytes = fs.readFileSync(stored);
+    const code = bytes.subarray(4);
+    return bytes.readUInt32LE() === checksum(source, code) ? code : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function storeCode({ stored, source, script }) {
+  const temporary = `${stored}.${process.pid}`;
+  try {
+    const code = script.createCachedData();
+    const sum = Buffer.alloc(4);
+    sum.writeUInt32LE(checksum(source, code));
+    fs.writeFileSync(temporary, Buffer.concat([sum, code]), { mode: 0o600 });
+    fs.renameSync(temporary, stored);
+  } catch {
+    // The disk is full, for example; the next run tries again.
+    fs.rmSync(temporary, { force: true });
+  }
+}
+
+function checksum(source, code) {
+  return crc32(code, crc32(source));
+}
+
+/** Returns the folder for compiled code, made if it is missing; undefined if others could plant code there. */
+function codeFolder({ env, platform, getuid }) {
+  const { HOME = '', XDG_CACHE_HOME = '', LOCALAPPDATA } = env;
+  if (env.NODE_DISABLE_COMPILE_CACHE) return undefined;
+  if (platform === 'win32') return LOCALAPPDATA && path.join(LOCALAPPDATA, 'imgctl/compiled');
+  const cache = path.isAbsolute(XDG_CACHE_HOME) ? XDG_CACHE_HOME : path.join(HOME, '.cache');
+  const names = path.relative(HOME, path.join(cache, 'imgctl/compiled')).split(path.sep);
+  if (!path.isAbsolute(HOME) || names[0] === '..') return undefined;
+  let folder = HOME;
+  try {
+    for (const name of ['.', ...names]) {
+      folder = path.join(folder, name);
+      if (name !== '.' && !fs.existsSync(folder)) fs.mkdirSync(folder, { mode: 0o700 });
+      const stats = fs.lstatSync(folder);
+      if (!stats.isDirectory() || stats.uid !== getuid() || stats.mode & 0o022) return undefined;
+    }
+    return fs.lstatSync(folder).mode & 0o077 ? undefined : folder;
+  } catch {
+    return undefined;
+  }
+}
+
+module.exports = { useStoredCode };
