@@ -7,6 +7,7 @@ _imgctl() {
   # Readline replaces only what follows an open quote, or the last break in the word.
   case $current in
     [\'\"]*) current=${current:1} ;;
+    --*=[\'\"]*) kept=${current%%=*}= current=$kept${current#*=?} ;;
     *) [[ -z $breaks ]] || kept=${current%"${current##*[$breaks]}"} ;;
   esac
   said=$(command imgctl __complete -- "${words[@]:1}" "$current" </dev/null 2>/dev/null)

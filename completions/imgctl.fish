@@ -2,7 +2,9 @@
 
 function __imgctl_complete
     set -l words (commandline -opc)
-    set -l text (commandline -ct)
+    set -l token (commandline -ct)
+    # As the command would get it, also while a quote is open.
+    set -l text (string unescape -- "$token" "$token'" "$token\"")[1]
     set -l said (command imgctl __complete -- $words[2..] "$text" </dev/null 2>/dev/null)
     set -l lead (string match -r -- '^--[\w-]+=' "$text"; or echo '')
     set -l path (string replace -r -- '^--[\w-]+=' '' "$text")

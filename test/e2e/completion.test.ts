@@ -263,8 +263,19 @@ describe.concurrent.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
 const absent = missingFor('bash');
 
 it.skipIf(absent)(`bash completes between quotes, also with another IFS${absent}`, async () => {
-  const typed = ['"z', "'z", '"f', "'f:c", '"f:colon='];
-  const { words } = await type('bash', ...typed.map((word) => `imgctl images get ${word}\t`));
+  const names = ['"z', "'z", '"f', "'f:c", '"f:colon='].map((name) => `get ${name}`);
+  const typed = [...names, `list --columns='id,na`, 'list --from="uploads/../no'];
+  const { words } = await type('bash', ...typed.map((line) => `imgctl images ${line}\t`));
   const [colon, , plain] = PLAIN;
-  expect(words.map(([, , , name]) => name)).toEqual([plain, plain, colon, colon, colon]);
+  const options = ['--columns=id,name', '--from=uploads/../notes.txt'];
+  const expected = [plain, plain, colon, colon, colon, ...options];
+  expect(words.map(([, , , last]) => last)).toEqual(expected);
+});
+
+const noFish = missingFor('fish');
+
+it.skipIf(noFish)(`fish completes between quotes, and after a backslash${noFish}`, async () => {
+  const lines = [`images list -c 'id,na`, 'my-images --filter="folder,ne,l', 'push disk\\ o'];
+  const offers = await offersOfFish(lines.map((line) => `imgctl ${line}`));
+  expect(offers).toEqual([['id,name'], ['--filter=folder,ne,linux'], ['disk one.ova']]);
 });
