@@ -169,6 +169,8 @@ describe('doctor checks the login', () => {
 
   it('with --login by requesting a token, which shows a wrong password beside a valid token', async () => {
     const { env, requests, imgctl } = await emulatorUser();
+    await imgctl('doctor --check-password', { env: PASSWORD });
+    expect(requests).toEqual(['GET /v2']);
     expect((await imgctl('doctor --login -q')).exitCode).toBe(4);
     const run = (password: string) => diagnoseLogin({ ...env, IMGCTL_PASSWORD: password });
     expect(await run('demo')).toEqual({ exitCode: 0, stdout: '', stderr: '' });
@@ -350,16 +352,19 @@ describe('doctor checks the configuration', () => {
 
   unixOnly('modes are Unix')('and reports every invalid setting with its hint', async () => {
     const unknown = { 'bas-url': 'x', 'k\u001b': 'x' };
-    const settings = { ...unknown, timeout: 'soon', 'columns.images': 'id,nam', retries: '3' };
+    const ca = { 'upload-ca-file': '/none' };
+    const invalid = { timeout: 'soon', 'columns.images': 'id,nam', ...ca };
+    const settings = { ...unknown, ...invalid, retries: '3' };
     const IMGCTL_CONFIG_DIR = configDirectory(settings);
     const wrong = { IMGCTL_OUTPUT: 'xml', IMGCTL_USERNAME: 'a:b', IMGCTL_UPLOD_URL: 'x' };
-    const env = { IMGCTL_CONFIG_DIR, IMGCTL_VERSION: '1', ...wrong };
+    const env = { IMGCTL_CONFIG_DIR, IMGCTL_VERSION: '1', IMGCTL_EMPTY: '', ...wrong };
     expect((await diagnose(env)).of('configuration')).toEqual([
       'failed: invalid username: a:… (from IMGCTL_USERNAME) -> use a user name without a colon',
       expect.stringMatching(/^failed: invalid timeout: soon .* imgctl config set timeout VALUE \(/),
       expect.stringMatching(
         /'nam' in columns\.images.* \(from profile default\) .* columns\.images VALUE \(did you/,
       ),
+      expect.stringMatching(/^failed: cannot read the upload-ca-file /),
       'warning: unknown setting bas-url -> remove it with: imgctl config unset bas-url',
       expect.stringMatching(/^warning: unknown setting k.* -> remove it from config\.json$/),
       'warning: unknown variable IMGCTL_VERSION -> see: imgctl help environment',
