@@ -24,7 +24,13 @@ function useStoredCode() {
     script.runInThisContext().call(exports, exports, requireFrom, module, file, path.dirname(file));
   };
   // Not before, since V8 compiles a function when it first runs.
-  process.once('exit', () => compiled.forEach(storeCode));
+  process.once('exit', () => {
+    try {
+      compiled.forEach(storeCode);
+    } catch {
+      // The disk is full, for example; the next run tries again.
+    }
+  });
 }
 
 /** Returns undefined for code of another source, or that is damaged: V8 would abort. */
@@ -46,8 +52,7 @@ function storeCode({ stored, source, script }) {
     sum.writeUInt32LE(checksum(source, code));
     fs.writeFileSync(temporary, Buffer.concat([sum, code]), { mode: 0o600 });
     fs.renameSync(temporary, stored);
-  } catch {
-    // The disk is full, for example; the next run tries again.
+  } finally {
     fs.rmSync(temporary, { force: true });
   }
 }
