@@ -217,7 +217,9 @@ function unauthorizedError(response: HttpResponse): ImgctlError {
 export function rateLimitedError(response: HttpResponse): ImgctlError {
   const retryAfter = requestedWait(response) ?? 0;
   const facts = laterFacts(response, { hasFailed: false, wasRetried: false });
-  const message = `${describeRequest(response)}: too many requests`;
+  const reason = serviceMessage(response.body) ?? '';
+  const isNews = !/^(too many|rate limit exceeded)\b|^$/i.test(reason);
+  const message = `${describeRequest(response)}: too many requests${isNews ? `, ${reason}` : ''}`;
   return new ImgctlError('rate-limited', message, { facts, status: 429, retryAfter });
 }
 

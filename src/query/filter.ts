@@ -161,8 +161,11 @@ function parseOperand(typed: string, field: Field, operator: Operator, at: Parse
   }
   const value = parseValue(text, kind);
   if (kind !== 'text' && typeof value !== kind) {
+    const problem = `invalid value ${quoted(text)} in ${where}`;
+    const isList = kind === 'number' && operator === 'eq' && /^\d+(?:[, ]+\d+)+$/.test(text);
+    if (isList) throw filterError(problem, `use ${field},in,${text.replaceAll(/[, ]+/g, ',')}`);
     const valid = kind === 'number' ? 'a whole number, such as 42' : 'true or false';
-    throw filterError(`invalid value ${quoted(text)} in ${where}`, `use ${valid}`);
+    throw filterError(problem, `use ${valid}`);
   }
   return { text: `${value}`, value };
 }

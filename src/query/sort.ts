@@ -47,6 +47,11 @@ export function parseSort(text: string): SortKey {
   const [fieldName = '', directionName = 'asc'] = text.split(/,(.*)/s).map((part) => part.trim());
   const where = 'sort';
   const field = parseChoice(fieldName, { noun: 'field', valid: SORT_FIELDS, where });
+  // name,id or name,asc,id
+  if (SORT_FIELDS.some((each) => directionName.toLowerCase().split(',').includes(each))) {
+    const facts = 'to sort by more fields, repeat the option';
+    throw new ImgctlError('usage', `unknown direction ${quoted(directionName)} in sort`, { facts });
+  }
   const direction = parseChoice(directionName, { noun: 'direction', valid: DIRECTIONS, where });
   return { field, direction };
 }

@@ -175,6 +175,15 @@ describe('the error of a status', () => {
     expect({ code, exitCode, status }).toEqual({ code: 'rate-limited', exitCode: 6, status: 429 });
     expect(hintOf(error)).toMatch(expected);
   });
+
+  it.each([
+    ['{"message":"Wait 37 seconds."}', ', Wait 37 seconds'],
+    ['{"message":"Too many requests."}', ''],
+    ['<html>', ''],
+  ])('429 with the body %s has what the service says, if it says more', (body, reason) => {
+    const { message } = rateLimitedError(response(429, body));
+    expect(message).toBe(`${AT}: too many requests${reason}`);
+  });
 });
 
 describe('the JSON of a successful response', () => {

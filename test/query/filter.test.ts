@@ -152,7 +152,7 @@ describe('parseFilter', () => {
     ['name:ubuntu', 'missing operator and value in', "use a filter such as 'name~ubuntu'"],
     ['nam~x', "unknown field 'nam' in filter 'nam~x'", 'did you mean name? valid: id,'],
     ['name~', "missing value in filter 'name~'", 'use name,eq,null'],
-    ['id=1,2', "invalid value '1,2' in", 'use a whole number'],
+    ['id=1, 2', "invalid value '1, 2' in", 'use id,in,1,2'],
     ['name,eq', "missing value in filter 'name,eq'", "use a filter such as 'name~ubuntu'"],
     ['name,eq,', "missing value in filter 'name,eq,'", 'use name,eq,null'],
     ['nam,eq,x', "unknown field 'nam' in filter 'nam,eq,x'", 'did you mean name? valid: id,'],

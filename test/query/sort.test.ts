@@ -23,7 +23,8 @@ it.each([
   ['__proto__,asc', "unknown field '__proto__' in", 'valid: id, name'],
   ['name,', 'missing direction in sort', 'valid: asc, desc'],
   ['name,descending', "unknown direction 'descending' in", 'did you mean desc? valid: asc, desc'],
-  ['name,asc,id', "unknown direction 'asc,id' in sort", 'valid: asc, desc'],
+  ['name,ID', "unknown direction 'ID' in sort", 'to sort by more fields, repeat the option'],
+  ['name,asc,id', "unknown direction 'asc,id' in sort", 'to sort by more fields, repeat'],
 ])('--sort %j is rejected: %s', (text, message, hint) => {
   const error = thrownBy(() => parseSort(text));
   expect(error).toMatchObject({ code: 'usage', message: expect.stringContaining(message) });

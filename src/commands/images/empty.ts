@@ -25,7 +25,7 @@ export function reportNoMatch(
   empty: EmptyQuery,
   how: 'note' | 'report' | 'error',
 ): void {
-  const slip = slipIn(empty.query);
+  const slip = slipIn(empty);
   // A slip is worth a warning beside data as well.
   if (how === 'note' && !slip && !output.hasNotes) return;
   const error = noMatchError(empty, slip);
@@ -35,7 +35,7 @@ export function reportNoMatch(
 }
 
 /** Counts what each word and filter matches. */
-export function noMatchError(empty: EmptyQuery, slip = slipIn(empty.query)): ImgctlError {
+export function noMatchError(empty: EmptyQuery, slip = slipIn(empty)): ImgctlError {
   const { query, tally } = empty;
   const message = ['no images match', ...countsOf(tally)].join('; ');
   return new ImgctlError('empty', message, { facts: slip ?? guessAbout(query, tally) });
@@ -174,9 +174,28 @@ const SLIPS_OF_FILTERS: readonly Slip[] = [
 ];
 
 /** Returns what to do about the first filter or word with a slip. */
-function slipIn({ filters, words }: Query): string | undefined {
+function slipIn({ query, tally }: EmptyQuery): string | undefined {
+  const { filters, words } = query;
   const texts = filters.map(({ text }) => text);
-  return adviceFor(texts, SLIPS_OF_FILTERS) ?? adviceFor(words, SLIPS_OF_WORDS);
+  const advice = adviceFor(texts, SLIPS_OF_FILTERS) ?? adviceFor(words, SLIPS_OF_WORDS);
+  return advice ?? firstOf(unmatched(filters, tally), signInFilter);
+}
+
+/** Returns the filters that, by themselves, match none of the images that were counted. */
+function unmatched(filters: readonly Filter[], tally: Tally): Filter[] {
+  const found = tally.counts().counts.filter(({ count }) => count > 0);
+  return filters.filter((filter) => !found.some(({ text }) => text === filter.text));
+}
+
+function firstOf(
+  filters: readonly Filter[],
+  advise: (filter: Filter) => string | undefined,
+): string | undefined {
+  for (const filter of filters) {
+    const advice = advise(filter);
+    if (advice !== undefined) return advice;
+  }
+  return undefined;
 }
 
 /** @param slips of which the first that applies to a text counts */
@@ -192,12 +211,8 @@ function adviceFor(texts: readonly string[], slips: readonly Slip[]): string | u
 
 /** Returns what was probably meant by a query that may be right as it is. */
 function guessAbout({ filters, words }: Query, tally: Tally): string | undefined {
-  const found = tally.counts().counts.filter(({ count }) => count > 0);
-  for (const filter of filters) {
-    if (found.some(({ text }) => text === filter.text)) continue;
-    const guess = guessOfFilter(filter);
-    if (guess !== undefined) return guess;
-  }
+  const guess = firstOf(unmatched(filters, tally), guessOfFilter);
+  if (guess !== undefined) return guess;
   // 2204
   const { dotted } = tally;
   if (dotted.length > 0) {
@@ -216,24 +231,46 @@ function anchored(field: string, text: string): string | undefined {
   return shellQuote(`${field},like,${start ? '' : '%'}${part}${end ? '' : '%'}`);
 }
 
-/** Returns what was probably meant by a filter of a text. The first example that applies counts. */
-function guessOfFilter({ field, operator, operands }: Filter): string | undefined {
+/** Returns the value of a filter of a text. */
+function textOf({ field, operands }: Filter): string | undefined {
   const value = operands[0]?.value;
-  if (kindOf(field) !== 'text' || typeof value !== 'string') return undefined;
-  // -f 'name~^rocky'
-  const meant = operator === 'contains' ? anchored(field, value) : undefined;
-  if (meant !== undefined) return `~ takes ^ and $ literally; did you mean -f ${meant}?`;
-  if (operator !== 'eq' && operator !== 'like') return undefined;
-  // -f folder=none
-  if (operator === 'eq' && /^(null|none|nil|""|'')$/i.test(value)) {
-    return `did you mean -f ${field}=null, for images that have none?`;
-  }
+  return kindOf(field) === 'text' && typeof value === 'string' ? value : undefined;
+}
+
+/** Returns what to type instead of a sign that means nothing in this filter of a text. */
+function signInFilter(filter: Filter): string | undefined {
+  const { field, operator } = filter;
+  const value = textOf(filter) ?? '';
   // -f folder=debian,ubuntu
   if (operator === 'eq' && value.includes(',')) {
     return `to match one of several values: -f ${shellQuote(`${field},in,${value}`)}`;
   }
-  // -f folder=lin
-  if (value.includes('%')) return undefined;
+  // -f folder=lin*
+  if (operator !== 'contains') return value.includes('*') ? partHint(filter) : undefined;
+  // -f 'name~^rocky'
+  const meant = anchored(field, value);
+  if (meant !== undefined) return `~ takes ^ and $ literally; did you mean -f ${meant}?`;
+  // -f 'name~rocky.*'
+  const bare = value.replaceAll(/^\.?\*|\.?\*$/g, '');
+  if (bare === value || bare === '') return undefined;
+  return `~ takes * literally; did you mean -f ${shellQuote(`${field}~${bare}`)}?`;
+}
+
+/** Returns what was probably meant by a filter of a text that may be right as it is. */
+function guessOfFilter(filter: Filter): string | undefined {
+  // -f folder=none
+  if (filter.operator === 'eq' && /^(null|none|nil|""|'')$/i.test(textOf(filter) ?? '')) {
+    return `did you mean -f ${filter.field}=null, for images that have none?`;
+  }
+  return partHint(filter);
+}
+
+/** Returns `name~web` for `name=web`, `name=web*` and `name,like,web`. */
+function partHint(filter: Filter): string | undefined {
+  const { field, operator } = filter;
+  const value = textOf(filter);
+  if (value === undefined || value.includes('%')) return undefined;
+  if (operator !== 'eq' && operator !== 'like') return undefined;
   const part = shellQuote(`${field}~${value.replaceAll('*', '')}`);
   return `= and like compare the whole value; to find a part of it: -f ${part}`;
 }

@@ -187,13 +187,18 @@ function idOfUrl(text: string, baseUrl: string): number {
 /** More are not counted: one page tells whether the text is part of a name. */
 const MAX_COUNTED = 100;
 
-async function noImageNamed({ catalogue, options }: Lookup, wanted: string): Promise<ImgctlError> {
+async function noImageNamed(lookup: Lookup, wanted: string): Promise<ImgctlError> {
+  const { catalogue, options, command } = lookup;
+  const message = `no image is named ${wanted}`;
+  if (/^\d+(,\d+)+$/.test(wanted)) {
+    const facts = hint`use: ${imgctl(...command.imgctl, ...wanted.split(','))}`;
+    return new ImgctlError('not-found', message, { facts });
+  }
   const query = new Query({ filters: [contains('name', wanted)] });
   let count = 0;
   for await (const images of catalogue.images(query, { limit: MAX_COUNTED })) {
     count += images.length;
   }
-  const message = `no image is named ${wanted}`;
   const list = listCommand(options);
   if (count > 0) {
     const contain = count === 1 ? '1 name contains it' : `${count} names contain it`;

@@ -176,6 +176,7 @@ describe('images get', () => {
       'image-00',
       `no image is named image-00; 3 names contain it\nhint: ${ALL} -f 'name~image-00'\n`,
     ],
+    ['1,2', 'no image is named 1,2\nhint: use: imgctl images get 1 2\n'],
     ['0003', `no image is named 0003; 1 name contains it\nhint: ${ALL} -f 'name~0003'\n`],
   ])('exits 5 if there is no %s', async (wanted, message) => {
     expect(await get(wanted)).toEqual(failed(5, `imgctl: ${message}`));

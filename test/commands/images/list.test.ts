@@ -332,6 +332,16 @@ describe('images list', () => {
       "-f 'name~zz, id<5'",
       "no images match\nhint: every filter must match; use -f for each: -f 'name~zz' -f 'id<5'",
     ],
+    ['-f folder=a,b', 'no images match\nhint: to match one of several values: -f folder,in,a,b'],
+    ["-f 'name~zz*'", "no images match\nhint: ~ takes * literally; did you mean -f 'name~zz'?"],
+    [
+      "-f 'name~^zz'",
+      "no images match\nhint: ~ takes ^ and $ literally; did you mean -f 'name,like,zz%'?",
+    ],
+    [
+      "-f 'name=*zz*'",
+      "no images match\nhint: = and like compare the whole value; to find a part of it: -f 'name~zz'",
+    ],
     ['-f name==zz', "no images match\nhint: did you mean -f 'name=zz'?"],
     [
       `-f 'name,in,"a","b"'`,

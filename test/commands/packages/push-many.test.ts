@@ -122,7 +122,13 @@ describe('push of several packages', () => {
 
   it.each([
     ['a path that does not exist', 'gone.ova', 5, 'file gone.ova does not exist\n'],
-    ['another name', 'x.txt', 2, 'the name x.txt does not end in .ova or .ovf\n'],
+    [
+      'another name',
+      'x.txt',
+      2,
+      'the name x.txt does not end in .ova or .ovf\nhint: rename the file',
+    ],
+    ['a disk', 'x.vmdk', 2, 'x.vmdk does not end in .ova or .ovf\nhint: name the OVF file'],
   ])('stops before anything is sent for %s', async (_what, name, exitCode, text) => {
     const { push, files, work, stored } = await createUser('file', { bad: 1 });
     if (name !== 'gone.ova') writeFileSync(path.join(work, name), 'damaged');

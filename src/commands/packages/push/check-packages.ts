@@ -52,8 +52,11 @@ function packageFile(file: string, cwd: string): NamedFile {
   if (error?.cause && isMissing(error.cause)) throw fileMissing(file, error.cause);
   const name = path.basename(resolved);
   if (stats?.isDirectory() || /\.(ova|ovf)$/i.test(name)) return { name, path: resolved };
+  const isOfPackage = /\.(vmdk|vhdx?|qcow2|raw|img|iso|nvram|mf|cert)(\.gz)?$/i.test(name);
   throw new ImgctlError('usage', `the name ${name} does not end in .ova or .ovf`, {
-    facts: 'rename the file: the service syncs only files with these names',
+    facts: isOfPackage
+      ? 'name the OVF file that references it: push uploads all files of a package'
+      : 'rename the file: the service syncs only files with these names',
   });
 }
 
