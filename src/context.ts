@@ -66,7 +66,7 @@ export class Context implements ConsoleStyle {
   constructor(io: Io, run: RunOptions, redaction?: Redaction) {
     const { given, profile, color, quiet = false, debug = false, needsNoSettings = false } = run;
     const { IMGCTL_DEBUG = '' } = io.env;
-    const isOn = !['', '0', 'false', 'no', 'off'].includes(IMGCTL_DEBUG.toLowerCase());
+    const isOn = !['', '0', 'false', 'no', 'off'].includes(IMGCTL_DEBUG.trim().toLowerCase());
     this.io = io;
     this.given = given;
     this.profile = profile;

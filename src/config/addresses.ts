@@ -46,7 +46,7 @@ export function requireRedisAddress(settings: Settings): RedisAddress | undefine
   const address = settings.get('token-store');
   if (address === undefined || address.tls || settings.get('allow-http')) return address;
   const { host, text } = address;
-  if (isLoopback(host) || host === '::1') return address;
+  if (isLoopback(host)) return address;
   const facts = hint`use ${text.replace(/^redis:/i, 'rediss:')}, or allow it: ${ALLOW_HTTP}`;
   throw new ImgctlError('config', `plain redis:// would expose tokens sent to ${host}`, { facts });
 }

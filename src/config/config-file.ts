@@ -9,7 +9,7 @@ import { followLinks } from '../files/user-file.ts';
 import type { Io } from '../io.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import { shellQuote } from '../words.ts';
-import { FORMER_URL, isOfService, SETTING_KEYS, type SettingKey } from './definitions.ts';
+import { FORMER_URL, isOfService, SETTING_KEYS } from './definitions.ts';
 import { findPaths } from './paths.ts';
 
 export const DEFAULT_PROFILE = 'default';
@@ -88,7 +88,9 @@ function checkConfig({ profile, profiles = {}, ...rest }: JsonObject): ConfigFil
   }
   if (!isObject(profiles)) throw new Error('profiles is not an object');
   for (const key of Object.keys(rest)) {
-    const meant = meantSetting(key);
+    const member = meantName(key, ['profile', 'profiles']);
+    if (member) throw new Error(`${key} must be ${member}`);
+    const meant = meantName(key, SETTING_KEYS);
     if (meant) throw new Error(`${key} belongs in profiles.${DEFAULT_PROFILE} as ${meant}`);
   }
   for (const [name, settings] of Object.entries(profiles)) {
@@ -96,7 +98,7 @@ function checkConfig({ profile, profiles = {}, ...rest }: JsonObject): ConfigFil
     for (const [key, value] of Object.entries(settings)) {
       const place = `profiles.${name}.${key}`;
       if (typeof value !== 'string') throw new Error(`${place} is not a string`);
-      const meant = meantSetting(key) ?? key;
+      const meant = meantName(key, SETTING_KEYS) ?? key;
       if (meant !== key) throw new Error(`${place} is not a setting; use ${meant}`);
     }
   }
@@ -104,10 +106,10 @@ function checkConfig({ profile, profiles = {}, ...rest }: JsonObject): ConfigFil
   return { profile, profiles: new Map(Object.entries(checked)), rest };
 }
 
-/** Returns the setting of this name but for case, -, _ and dots: no later version adds such one. */
-function meantSetting(name: string): SettingKey | undefined {
+/** Returns the one of this name but for case, -, _ and dots: no later version adds such one. */
+function meantName(name: string, valid: readonly string[]): string | undefined {
   const fold = (text: string) => text.toLowerCase().replaceAll(/[-_.]/g, '');
-  return SETTING_KEYS.find((key) => fold(key) === fold(name));
+  return valid.find((each) => fold(each) === fold(name));
 }
 
 /** Returns the base URL of the service that a profile belongs to, if any. */

@@ -1,6 +1,7 @@
 // The folders of the settings, of what runs remember, and of the cache.
 
 import path from 'node:path';
+import { ImgctlError } from '../errors.ts';
 import { expandHome } from '../files/paths.ts';
 import type { Io } from '../io.ts';
 
@@ -14,10 +15,17 @@ export interface Paths {
   readonly cache: string | undefined;
 }
 
-/** Returns IMGCTL_CONFIG_DIR for everything, else XDG, else the platform's convention. */
+/**
+ * Returns IMGCTL_CONFIG_DIR for everything, else XDG, else the platform's convention.
+ * @throws ImgctlError usage: IMGCTL_CONFIG_DIR is blank, or has a ~ that is not the home
+ */
 export function findPaths({ env, cwd, system }: Pick<Io, 'env' | 'cwd' | 'system'>): Paths {
   const own = env.IMGCTL_CONFIG_DIR;
   if (own) {
+    if (own.trim() === '') {
+      const facts = 'set it to a folder, or unset it';
+      throw new ImgctlError('usage', 'IMGCTL_CONFIG_DIR must not be empty', { facts });
+    }
     const directory = path.resolve(cwd, expandHome(own, 'IMGCTL_CONFIG_DIR', env));
     return { config: directory, state: directory, cache: directory };
   }

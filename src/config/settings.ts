@@ -194,13 +194,15 @@ export class Settings {
   }
 
   /**
-   * Returns the text of a valid value, a base URL with its scheme.
+   * Returns the text of a valid value: a base URL with its scheme, a word in its usual case.
    * @throws ImgctlError usage or config: it is invalid
    */
   text(key: SettingKey): string | undefined {
     const value = this.get(key);
     if (value instanceof URL) return baseUrlText(value);
-    return typeof value === 'string' ? value : this.find(key).text;
+    return typeof value === 'string' || typeof value === 'boolean'
+      ? `${value}`
+      : this.find(key).text;
   }
 
   /**

@@ -27,17 +27,17 @@ export interface Value<Parsed = unknown> {
  * @throws ImgctlError usage or config: the text is empty or invalid
  */
 export function parseGiven(value: Value, text: string, name: string, env: Env): unknown {
+  if (text.trim() === '') throw emptyError(value, name);
   const isPath = value.mayBePath || value.from !== undefined;
-  const given = isPath ? expandHome(text, name, env) : text;
-  const { value: parsed, error } = attempt(() => value.parse(given, name));
-  if (text.trim() === '') {
-    const isOption = name.startsWith('-');
-    const omit = isOption ? 'omit it' : hint`remove the setting: ${setting('unset', name)}`;
-    const facts = error?.facts ?? hint`provide a value, or ${omit}`;
-    throw new ImgctlError('usage', `${name} must not be empty`, { facts });
-  }
-  if (error) throw error;
-  return parsed;
+  return value.parse(isPath ? expandHome(text, name, env) : text, name);
+}
+
+function emptyError(value: Value, name: string): ImgctlError {
+  const isOption = name.startsWith('-');
+  const omit = isOption ? 'omit it' : hint`remove the setting: ${setting('unset', name)}`;
+  const { error } = attempt(() => value.parse('', name));
+  const facts = error?.facts ?? hint`provide a value, or ${omit}`;
+  return new ImgctlError('usage', `${name} must not be empty`, { facts });
 }
 
 export function withoutLineEnd(text: string): string {
@@ -143,7 +143,9 @@ export function parseDuration(text: string, name: string, max = MAX_TIMER): numb
 export function checkName(name: string, noun: string, { dots = false } = {}): string {
   if (/^[A-Za-z0-9][\w.-]{0,63}$/.test(name) && (dots || !name.includes('.'))) return name;
   const facts = `use a letter or digit, then up to 63 letters, digits, ${dots ? '., ' : ''}- or _`;
-  throw new ImgctlError('usage', `invalid ${noun} name: ${shorten(name)}`, { facts });
+  const isEmpty = name.trim() === '';
+  const flaw = isEmpty ? `empty ${noun} name` : `invalid ${noun} name: ${shorten(name)}`;
+  throw new ImgctlError('usage', flaw, { facts });
 }
 
 /** Returns the flaw of PEM certificates: Node silently ignores an invalid one and what follows. */

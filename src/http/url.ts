@@ -42,7 +42,7 @@ export function withScheme(text: string): string | undefined {
 
 /** True if the host name, as a URL holds it, is this machine. */
 export function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
+  return /^(?:localhost|\[?::1\]?|127(?:\.\d{1,3}){3})$/.test(hostname);
 }
 
 /** Formats a base URL for messages and cache keys, without a trailing slash. */

@@ -91,10 +91,10 @@ it('a service that refuses every request without a time to wait is waited for, a
 
 it.each([
   ...[['1', true] as const, ['yes', true] as const],
-  ...['', '0', 'False', 'no', 'OFF'].map((value) => [value, false] as const),
+  ...['', ' ', '0', 'False', 'no', 'OFF'].map((value) => [value, false] as const),
 ])('IMGCTL_DEBUG=%s shows requests: %s', async (value, isShown) => {
   const { imgctl } = await scriptedUser({ 'GET /v2/image/1': { json: named(1, 'a') } });
-  const { stderr } = await imgctl(`IMGCTL_DEBUG=${value} images get 1 --get id`);
+  const { stderr } = await imgctl(`'IMGCTL_DEBUG=${value}' images get 1 --get id`);
   expect(stderr).toMatch(isShown ? /^imgctl: debug: GET \S+: 200 in / : /^$/);
 });
 

@@ -80,7 +80,7 @@ it.each([
 });
 
 it.each([
-  ...rows(true, 'localhost', '127.0.0.1', '127.255.0.3', '[::1]'),
+  ...rows(true, 'localhost', '127.0.0.1', '127.255.0.3', '[::1]', '::1'),
   ...rows(false, '10.0.0.1', 'localhost.example.com', 'x127.0.0.1'),
 ])('isLoopback of %s is %s', (hostname, expected) => {
   expect(isLoopback(hostname)).toBe(expected);

@@ -152,8 +152,10 @@ async function list(context: Context, options: ListOptions): Promise<Result> {
     return { key, value, origin: origin || null, error, group };
   });
   const cells = namesOf(LIST_COLUMNS);
-  const hidden = [problems.length > 0 ? '' : 'error', options.all ? '' : 'group'];
-  const shown = cells.filter((name) => !hidden.includes(name));
+  const shown = cells.filter((name) => {
+    if (name === 'error') return problems.length > 0;
+    return name !== 'group' || options.all;
+  });
   // The format may be what is wrong.
   const output = context.output(LIST_COLUMNS, { ...options, shown, cells }, context.safeFormat);
   const afterwards = () => {
@@ -255,7 +257,7 @@ function requireKey(text: string): SettingKey {
   // A value after it may be a secret.
   const key = text.replace(/=.*/s, '=…');
   // The nearest setting would be password-file, which takes no password.
-  if (['password', 'token', 'proxy'].includes(key)) {
+  if (/^(?:password|passwd|token|(?:https?[-_])?proxy)$/i.test(key)) {
     throw new ImgctlError('usage', `unknown setting '${key}'`, { facts: SET_VARIABLE });
   }
   return parseChoice(key, { noun: 'setting', valid: SETTING_KEYS, command });

@@ -58,8 +58,9 @@ describe('config', () => {
       ['config set token-store redis://127.0.0.1'],
       ['config set token-store redis://[::1]'],
       ['config set token-store redis://localhost.example.com', '', /^imgctl: warning: plain redis/],
-      ['config set allow-http true'],
+      ['config set allow-http TRUE'],
       ['config set token-store redis://me@redis.example'],
+      ['config get allow-http', 'true\n'],
     );
   });
 
@@ -107,6 +108,8 @@ describe('config', () => {
     ['columns.images', 'id,nam', 'name'],
     ['columns.my-images', '__proto__', 'id'],
     ['bas-url', 'x', 'did you mean base-url'],
+    ['Password', 'hunter2', 'set a variable such as IMGCTL_PASSWORD'],
+    ['http_proxy', 'x', 'IMGCTL_TOKEN or HTTPS_PROXY'],
     ['username=hunter2', 'x', 'did you mean username'],
     ['__proto__', 'x', 'see: imgctl config list --all'],
     ['username', '', 'remove the setting: imgctl config unset username'],
@@ -231,6 +234,8 @@ describe('config', () => {
       'config.json: no valid PEM certificate\nhint: use another file: imgctl config set',
     ],
     ['IMGCTL_CONFIG_DIR=~ config path', 'cannot expand ~ in IMGCTL_CONFIG_DIR: ~'],
+    ["'IMGCTL_CONFIG_DIR= ' config path", 'IMGCTL_CONFIG_DIR must not be empty'],
+    ["'IMGCTL_PROFILE= ' config list", 'empty profile name (from IMGCTL_PROFILE)'],
     ['push web.ova --to=~x', 'cannot expand ~ in --to: ~x'],
     ['IMGCTL_PASSWORD_FILE=~x login -u demo', 'cannot expand ~ in IMGCTL_PASSWORD_FILE: ~x'],
   ])('imgctl %s exits 2, as its path cannot be used', async (line, message) => {
