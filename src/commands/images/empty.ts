@@ -28,17 +28,17 @@ export function reportNoMatch(
   const slip = slipIn(empty);
   // A slip is worth a warning beside data as well.
   if (how === 'note' && !slip && !output.hasNotes) return;
-  const error = noMatchError(empty, slip);
+  const error = noMatchError(empty);
   if (how === 'error') throw error;
   const say = slip ? console.warn : console[how];
   say(error.message, error.facts);
 }
 
 /** Counts what each word and filter matches. */
-export function noMatchError(empty: EmptyQuery, slip = slipIn(empty)): ImgctlError {
+export function noMatchError(empty: EmptyQuery): ImgctlError {
   const { query, tally } = empty;
   const message = ['no images match', ...countsOf(tally)].join('; ');
-  return new ImgctlError('empty', message, { facts: slip ?? guessAbout(query, tally) });
+  return new ImgctlError('empty', message, { facts: slipIn(empty) ?? guessAbout(query, tally) });
 }
 
 /** Returns `rocky: 2, of these 4: 0`, or nothing for a single word or filter: it matches none. */

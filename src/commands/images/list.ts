@@ -10,7 +10,6 @@ import { wholeNumber } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import { type Facts, hint, imgctl } from '../../facts.ts';
-import type { Row } from '../../output/columns.ts';
 import type { Output } from '../../output/output.ts';
 import type { Query } from '../../query/query.ts';
 import { Tally } from '../../query/tally.ts';
@@ -121,12 +120,17 @@ async function* listRows(list: Listing, images: ImagePages): Rows {
   let count = 0;
   // Only what completion needs: the list itself may not fit into memory.
   const names = collectNames([]);
+  let end: ListEnd = { meta: {} };
+  const pages = async function* () {
+    end = yield* images;
+  };
   // If the rows cannot be written, the reading ends too.
-  const { meta, total } = yield* mapPages(images, (page) => {
+  for await (const page of pages()) {
     count += page.length;
     collectNames(page, names);
-    return options.urls ? page.map((image) => ({ url: urlOf(image, baseUrl) })) : page;
-  });
+    yield options.urls ? page.map((image) => ({ url: urlOf(image, baseUrl) })) : page;
+  }
+  const { meta, total } = end;
   const afterwards = async () => {
     if (isPublic(options)) {
       const isWhole =
@@ -141,25 +145,6 @@ async function* listRows(list: Listing, images: ImagePages): Rows {
     summary: describeCount(count, options, total),
     afterwards,
   };
-}
-
-/** Yields what the function returns for each page, and returns what the pages return. */
-async function* mapPages(
-  images: ImagePages,
-  rowsOf: (page: readonly ReceivedImage[]) => readonly Row[],
-): AsyncGenerator<readonly Row[], ListEnd, void> {
-  let end: ListEnd = { meta: {} };
-  try {
-    let step = await images.next();
-    while (!step.done) {
-      yield rowsOf(step.value);
-      step = await images.next();
-    }
-    end = step.value;
-  } finally {
-    await images.return(end);
-  }
-  return end;
 }
 
 /**

@@ -102,15 +102,29 @@ function layoutOf(
   return quiet && get === undefined ? { ...rows, maxRows: 1 } : rows;
 }
 
-/** Checks the packages one by one, and yields the rows of each. */
+/**
+ * Checks the packages one by one, and yields the rows of each. Reports those that are valid; the
+ * batch reports the errors of the others.
+ */
 async function* checkEach(
   context: Context,
   batch: PackageBatch,
   layout: Layout,
   maxHardware: number | undefined,
 ): Rows {
-  const check = (file: string, resolved: string) =>
-    checkFile(context, file, resolved, layout, maxHardware);
+  const check = async (file: string, resolved: string) => {
+    const summary = await readWithProgress(context, file, resolved, maxHardware);
+    const { findings } = summary;
+    const rows = findings.slice(0, layout.maxRows).map((finding) => ({ file, ...finding }));
+    const inLines = layout.hasLines ? findings : [];
+    const errors = errorsOf(summary);
+    if (errors.length > 0) return { rows, error: invalidPackage(file, errors, inLines) };
+    const message = `${file}: valid, ${describeProof(summary)}`;
+    const hasWarnings = findings.length > 0;
+    const details = detailsOf(inLines);
+    context.console.success(message, { elsewhere: message, hasWarnings, details });
+    return { rows, error: undefined };
+  };
   let valid = 0;
   for await (const { rows, error } of batch.each(check)) {
     if (error === undefined) valid += 1;
@@ -123,27 +137,6 @@ async function* checkEach(
     }
   }
   return { error: batch.error({ valid }) };
-}
-
-/** Checks a package. Reports it if it is valid; if not, the batch reports the error. */
-async function checkFile(
-  context: Context,
-  file: string,
-  resolved: string,
-  layout: Layout,
-  maxHardware: number | undefined,
-) {
-  const summary = await readWithProgress(context, file, resolved, maxHardware);
-  const { findings } = summary;
-  const rows = findings.slice(0, layout.maxRows).map((finding) => ({ file, ...finding }));
-  const inLines = layout.hasLines ? findings : [];
-  const errors = errorsOf(summary);
-  if (errors.length > 0) return { rows, error: invalidPackage(file, errors, inLines) };
-  const message = `${file}: valid, ${describeProof(summary)}`;
-  const hasWarnings = findings.length > 0;
-  const details = detailsOf(inLines);
-  context.console.success(message, { elsewhere: message, hasWarnings, details });
-  return { rows, error: undefined };
 }
 
 async function readWithProgress(

@@ -66,9 +66,6 @@ const OPTIONS = [
 
 type Options = Parsed<typeof OPTIONS>;
 
-/** What each step of a run reads. */
-type Task = ChangesTask & { readonly options: Options };
-
 export const imagesChanges = command({
   name: 'changes',
   summary: 'show what changed in the catalogue since your last run',
@@ -98,7 +95,7 @@ async function run(context: Context, options: Options, words: readonly string[])
   // On a terminal, `before` shows the old and the new folder.
   const shown = context.io.stdout.isTTY ? CELLS.filter((name) => name !== 'folder') : CELLS;
   const output = context.output(COLUMNS, { ...options, shown, cells: CELLS });
-  const task = { context, options, query, output };
+  const task: ChangesTask = { context, options, query, output };
   const { sinceFile } = options;
   return sinceFile === undefined ? compareWithLastRun(task) : compareWithFile(task, sinceFile);
 }
@@ -114,7 +111,7 @@ function refuseRelativeTimes(filters: readonly Filter[]): void {
   });
 }
 
-async function compareWithLastRun(task: Task): Promise<Result> {
+async function compareWithLastRun(task: ChangesTask): Promise<Result> {
   const { context, options, query } = task;
   const { console, io } = context;
   const state = await openState(context, options, query);
@@ -140,7 +137,7 @@ async function compareWithLastRun(task: Task): Promise<Result> {
   }
 }
 
-async function compareWithFile(task: Task, name: string): Promise<Result> {
+async function compareWithFile(task: ChangesTask, name: string): Promise<Result> {
   const { context, query } = task;
   const snapshot = await readSnapshot(name, context.io);
   const { baseUrl } = (await context.session()).account;
@@ -157,7 +154,7 @@ async function compareWithFile(task: Task, name: string): Promise<Result> {
 
 /** Compares all images, as folders may differ between services, and reports those that match. */
 async function compareServices(
-  { context, query }: Task,
+  { context, query }: ChangesTask,
   snapshot: SavedSnapshot,
 ): Promise<FoundChanges> {
   const old = await snapshot.images();
@@ -175,7 +172,7 @@ async function compareServices(
  * @param file where `old` comes from
  */
 async function compareCatalogue(
-  task: Task,
+  task: ChangesTask,
   file: FileLabel,
   old: Snapshot | undefined,
 ): Promise<FoundChanges & { readonly lines: readonly string[]; readonly hasChanged: boolean }> {
@@ -202,7 +199,7 @@ async function compareCatalogue(
  * @throws ImgctlError incomplete-list: one still matches
  */
 async function classifyMissing(
-  { context, options, query }: Task,
+  { context, options, query }: ChangesTask,
   missing: readonly ReceivedImage[],
 ): Promise<Change[]> {
   if (missing.length === 0) return [];

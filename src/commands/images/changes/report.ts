@@ -11,6 +11,7 @@ import type { Tally } from '../../../query/tally.ts';
 import { counted } from '../../../words.ts';
 import { reportNoMatch } from '../empty.ts';
 import { type Change, changedFields, isTimeField } from './compare.ts';
+import type { StateOptions } from './state.ts';
 
 export interface FoundChanges {
   readonly changes: readonly Change[];
@@ -21,10 +22,10 @@ export interface FoundChanges {
   readonly since: number | undefined;
 }
 
-/** What a report depends on besides the changes. */
+/** What each step of a run reads. */
 export interface ChangesTask {
   readonly context: Context;
-  readonly options: { readonly exitCode?: boolean };
+  readonly options: StateOptions & { readonly exitCode?: boolean };
   readonly query: Query;
   readonly output: Output;
 }

@@ -34,7 +34,7 @@ interface State {
   release(): void;
 }
 
-interface StateOptions {
+export interface StateOptions {
   readonly cursor: string;
   readonly mine?: boolean;
   readonly peek?: boolean;

@@ -7,7 +7,7 @@ import { column } from '../../../output/columns.ts';
 import type { OutputOptions } from '../../../output/output.ts';
 import { formatTimestamp } from '../../../query/time-format.ts';
 import { readHistory } from './history.ts';
-import { AS_TIME, STATUS_COLUMNS } from './options.ts';
+import { AS_TIME, OUTCOME_COLUMNS } from './options.ts';
 
 export const NO_REQUESTS = 'this profile has submitted no sync request from this machine';
 export const SUBMIT = hint`submit one with: ${imgctl('sync')}`;
@@ -32,14 +32,7 @@ export const ERRORS = column(
   'reported errors; with --list, how many',
 );
 
-/** Columns of a request that is read which the list has too, besides `errors`. */
-const SHARED = ['id', 'status', 'state', 'added', 'deleted'];
-
-const COLUMNS = [
-  ...STATUS_COLUMNS.filter(({ name }) => SHARED.includes(name)),
-  ERRORS,
-  ...LIST_ONLY,
-];
+const COLUMNS = [...OUTCOME_COLUMNS, ERRORS, ...LIST_ONLY];
 
 /** Lists the requests of this profile, the newest first. */
 export async function listRequests(context: Context, options: OutputOptions): Promise<Result> {

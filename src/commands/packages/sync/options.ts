@@ -37,12 +37,17 @@ export const SUBMITTED_COLUMNS = [
 const AS_NAMES = { text: describeImages, nullIsEmpty: true };
 export const AS_TIME = { isTime: true };
 
-/** Columns of a sync request that was read. */
-export const STATUS_COLUMNS = [
+/** The id, and how the request ended; the list of requests has these too. */
+export const OUTCOME_COLUMNS = [
   ...ID_AND_STATUS,
   column('state', 'string', 'waiting, succeeded or failed', { isState: true, text: describeState }),
   column('added', 'array, number or null', 'added images: their names, or how many', AS_NAMES),
   column('deleted', 'array, number or null', 'deleted images: their names, or how many', AS_NAMES),
+];
+
+/** Columns of a sync request that was read. */
+export const STATUS_COLUMNS = [
+  ...OUTCOME_COLUMNS,
   column('errors', 'array or null', 'reported errors; null if unknown'),
   column('warnings', 'array or null', 'reported warnings; null if unknown'),
   column('created_on', 'string or null', 'when submitted, in UTC (ISO 8601)', AS_TIME),
