@@ -6,13 +6,14 @@ import { parseColumns } from '../output/columns.ts';
 import { FORMAT_NAMES } from '../output/formats.ts';
 import { FIELDS } from '../query/fields.ts';
 import { TIME_STYLES } from '../query/time-format.ts';
-import { parseRedisAddress, parseUploadUrl } from './storage-urls.ts';
+import { parseRedisAddress, parseUploadUrl, storedFolder } from './storage-urls.ts';
 import {
   anyText,
   byteRate,
   choice,
   duration,
   plainText,
+  storedFile,
   userName,
   type Value,
   wholeNumber,
@@ -48,7 +49,14 @@ const BOOLEAN = choice('value', ['true', 'false']);
 
 const COMMAND = anyText();
 
-const FILE = anyText({ from: 'files' });
+const FILE = { ...anyText({ from: 'files' }), stored: storedFile };
+
+const HELPER: Value<string> = {
+  ...formed(/^[\w.-]+$|[\\/]/, 'use a name such as pass, or a path'),
+  mayBePath: true,
+  stored: (text, key, cwd) => (/[\\/]/.test(text) ? storedFile(text, key, cwd) : text),
+  suggested: ['osxkeychain', 'pass', 'secretservice', 'wincred'],
+};
 
 /** All settings by group, in the order of `config list`. */
 export const SETTING_GROUPS = {
@@ -74,11 +82,7 @@ export const SETTING_GROUPS = {
     },
     'credential-helper': {
       summary: 'Docker credential helper for the password',
-      value: {
-        ...formed(/^[\w.-]+$|[\\/]/, 'use a name such as pass, or a path'),
-        mayBePath: true,
-        suggested: ['osxkeychain', 'pass', 'secretservice', 'wincred'],
-      },
+      value: HELPER,
       isOfService: true,
     },
     timeout: {
@@ -126,7 +130,7 @@ export const SETTING_GROUPS = {
   upload: {
     'upload-url': {
       summary: 'storage that push uploads to',
-      value: { parse: parseUploadUrl, mayBePath: true },
+      value: { parse: parseUploadUrl, mayBePath: true, stored: storedFolder },
       isOfService: true,
     },
     'upload-username': {

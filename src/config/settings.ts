@@ -1,7 +1,6 @@
 // The settings of a run: values of options, variables, profile and defaults, with their origin.
 
-import path from 'node:path';
-import { attempt, ImgctlError, tryOr } from '../errors.ts';
+import { attempt, tryOr } from '../errors.ts';
 import { hint, imgctl } from '../facts.ts';
 import { baseUrlText, maskUrl } from '../http/url.ts';
 import type { Io } from '../io.ts';
@@ -15,8 +14,7 @@ import {
   STORED_PASSWORD,
   variableOf,
 } from './definitions.ts';
-import { absoluteUploadUrl } from './storage-urls.ts';
-import { checkName, parseGiven, type Value } from './values.ts';
+import { checkName, parseGiven } from './values.ts';
 
 /** A setting that an option or a prompt gives. */
 export class Given {
@@ -130,11 +128,11 @@ export class Settings {
 
   /** The mark of the last login with --store-password: see stored-password.ts. */
   get storedAt(): string | undefined {
-    return this.#storedText(STORED_PASSWORD);
+    return this.#ownText(STORED_PASSWORD);
   }
 
   /** Returns what the profile has, unless it is for another service. base-url is for none. */
-  #storedText(key: string): string | undefined {
+  #ownText(key: string): string | undefined {
     const isOthers = isOfService(key) && this.replacedUrl !== undefined;
     return isOthers ? undefined : this.#stored[key];
   }
@@ -220,7 +218,7 @@ export class Settings {
     const variable = variableOf(key);
     const text = this.#env[variable];
     if (text) return { layer: 'variable', text, origin: variable };
-    const stored = this.#storedText(key);
+    const stored = this.#ownText(key);
     if (stored !== undefined) {
       return { layer: 'profile', text: stored, origin: `profile ${this.profile}` };
     }
@@ -256,21 +254,11 @@ export function shownAddress(text = ''): string {
   return maskUrl(addressOf(text));
 }
 
-/** Files of one process: what a shell makes of <(COMMAND), and its standard input. */
-const OF_PROCESS = /^\/(?:dev\/(?:fd\/|stdin$)|proc\/)/;
-
 /**
- * Returns a text as the settings store it: later commands may run in another directory.
+ * Returns the text of a setting as config.json holds it.
  * @throws ImgctlError usage: a file that later commands would not find
  */
-export function storedText(settings: Settings, key: SettingKey, text: string, cwd: string): string {
-  const target = key === 'upload-url' ? settings.get(key) : undefined;
-  if (target) return absoluteUploadUrl(target, text, cwd);
-  const { from }: Value = SETTINGS[key].value;
-  const isPath = from === 'files' || (key === 'credential-helper' && /[\\/]/.test(text));
-  if (!isPath) return text;
-  const file = path.resolve(cwd, text);
-  if (!OF_PROCESS.test(file)) return file;
-  const message = `${key} must be a file that later commands can read (got ${file})`;
-  throw new ImgctlError('usage', message, { facts: 'save its content to a regular file' });
+export function storedText(settings: Settings, key: SettingKey, cwd: string): string | undefined {
+  const { value }: SettingDefinition = SETTINGS[key];
+  return value.stored?.(settings.get(key), key, cwd) ?? settings.text(key);
 }

@@ -56,9 +56,9 @@ function isPlainPath(text: string): boolean {
   return text !== '' && text !== '/' && !isUrl;
 }
 
-/** Returns an upload URL as settings hold it: later commands may run in another directory. */
-export function absoluteUploadUrl(target: UploadTarget, text: string, cwd: string): string {
-  if (target.kind !== 'file') return text;
+/** Returns the URL of a folder. */
+export function storedFolder(target: UploadTarget, _name: string, cwd: string): string | undefined {
+  if (target.kind !== 'file') return undefined;
   return builtin('node:url').pathToFileURL(builtin('node:path').resolve(cwd, target.path)).href;
 }
 

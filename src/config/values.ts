@@ -20,6 +20,8 @@ export interface Value<Parsed = unknown> {
   readonly from?: 'files' | 'folders' | 'packages' | undefined;
   /** True if the text may be a path, even if completion offers none. */
   readonly mayBePath?: boolean;
+  /** Returns what config.json holds, if not the text: later commands may run in another folder. */
+  stored?(parsed: NoInfer<Parsed>, name: string, cwd: string): string | undefined;
 }
 
 /**
@@ -68,6 +70,17 @@ export function userName(text: string, name: string): string {
   if (!plain.includes(':')) return plain;
   const message = `invalid ${name}: ${plain.replace(/:.*/s, ':…')}`;
   throw new ImgctlError('usage', message, { facts: 'use a user name without a colon' });
+}
+
+/** Files of one process: what a shell makes of <(COMMAND), and its standard input. */
+const OF_PROCESS = /^\/(?:dev\/(?:fd\/|stdin$)|proc\/)/;
+
+/** Returns the absolute path. @throws ImgctlError usage: later commands would not find the file */
+export function storedFile(text: string, name: string, cwd: string): string {
+  const file = builtin('node:path').resolve(cwd, text);
+  if (!OF_PROCESS.test(file)) return file;
+  const message = `${name} must be a file that later commands can read (got ${file})`;
+  throw new ImgctlError('usage', message, { facts: 'save its content to a regular file' });
 }
 
 export type Hints = Pick<Value, 'from' | 'listed' | 'mayBePath' | 'suggested'>;

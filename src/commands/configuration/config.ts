@@ -185,7 +185,7 @@ async function set(context: Context, _options: object, name: string, value: stri
   const key = requireKey(name);
   refuseOtherService(context, key);
   const settings = context.settings.with({ [key]: value });
-  const stored = storedText(settings, key, settings.text(key) ?? value, context.io.cwd);
+  const stored = storedText(settings, key, context.io.cwd);
   if (key === 'ca-file' || key === 'upload-ca-file') readCertificates(settings, context.io, key);
   await changeProfile(context.io, settings.profile, { [key]: stored });
   const variable = variableOf(key);
@@ -193,7 +193,7 @@ async function set(context: Context, _options: object, name: string, value: stri
   if (overriding && overriding !== value) {
     context.console.warn(`${variable} overrides this setting`, `run: unset ${variable}`);
   }
-  if (key === 'base-url') reportMove(context, stored);
+  if (key === 'base-url') reportMove(context, addressOf(value));
   warnIfUnusable(context, settings, key);
 }
 

@@ -149,7 +149,7 @@ function changedSource(
 ): { readonly source: Texts; readonly removed?: string | undefined } {
   if (hasSource(options)) {
     const { passwordCommand, passwordFile } = options;
-    const file = passwordFile && storedText(settings, 'password-file', passwordFile, cwd);
+    const file = passwordFile && storedText(settings, 'password-file', cwd);
     return { source: { 'password-command': passwordCommand, 'password-file': file } };
   }
   const { profile, username } = settings.account;
@@ -245,7 +245,7 @@ function checkConflicts({ io, settings }: Context, options: Options): void {
 /** It is saved after the login. @throws ImgctlError usage: no later command could read it */
 function checkPasswordFile({ io, settings }: Context, { passwordFile }: Options): void {
   if (passwordFile === undefined) return;
-  const { error } = attempt(() => storedText(settings, 'password-file', passwordFile, io.cwd));
+  const { error } = attempt(() => storedText(settings, 'password-file', io.cwd));
   if (error) throw error.with({ facts: 'use --password-command, or --password-stdin' });
 }
 
