@@ -4,7 +4,14 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { attempt, errorCode, isMissing, tryOr } from '../errors.ts';
 import { builtin } from '../io.ts';
-import { decodeUtf8, isObject, isTooDeep, type JsonObject, parseLossless } from '../json.ts';
+import {
+  decodeUtf8,
+  isObject,
+  isTooDeep,
+  type JsonObject,
+  parseFile,
+  parseLossless,
+} from '../json.ts';
 
 /** Throws unless the mutex that the write needs is still held. */
 export type AssertHeld = () => void;
@@ -59,18 +66,20 @@ export function readJsonFile(...args: Parameters<typeof readOwnFile>): JsonObjec
 function parseObject(json: string): JsonObject {
   if (isTooDeep(json)) throw new Error('its JSON is nested too deep');
   const { value, error } = attempt<unknown>(() => JSON.parse(json));
-  const twice: string[] = [];
-  const again = attempt(() => parseLossless(json, (key) => twice.push(key)));
-  if (!error) {
-    if (!isObject(value)) throw new Error('it does not hold a JSON object');
-    if (twice.length > 0) throw new Error(`it has ${twice[0]} twice`);
-    return value;
-  }
-  // V8 does not always say where the error is.
-  const [, position = json.length] = /at position (\d+)$/.exec(`${again.error?.message}`) ?? [];
+  if (error) throw new Error(`not valid JSON at ${placeOfError(json)}`);
+  if (!isObject(value)) throw new Error('it does not hold a JSON object');
+  const { twice } = parseFile(json);
+  if (twice !== undefined) throw new Error(`it has ${twice} twice`);
+  return value;
+}
+
+/** Returns the line and column of an error of syntax. V8 does not always say where it is. */
+function placeOfError(json: string): string {
+  const { error } = attempt(() => parseLossless(json));
+  const [, position = json.length] = /at position (\d+)$/.exec(`${error?.message}`) ?? [];
   const before = json.slice(0, Number(position)).split('\n');
   const column = (before.at(-1) ?? '').length + 1;
-  throw new Error(`not valid JSON at line ${before.length}, column ${column}`);
+  return `line ${before.length}, column ${column}`;
 }
 
 /**
@@ -94,7 +103,7 @@ interface WriteOptions {
   readonly assertHeld?: AssertHeld | undefined;
   /** Creates the staging file with the text, if not with mode 0600. */
   readonly create?: (staging: string) => void | Promise<void>;
-  /** True to keep the owner of the old file, if this user may. */
+  /** True to keep the owner and the group of the old file, as far as this user may. */
   readonly keepsOwner?: boolean;
 }
 
@@ -119,8 +128,7 @@ export async function replaceFile(
     if (create) await create(staging);
     else fs.writeFileSync(staging, text, { mode: 0o600, flag: 'wx' });
     const old = keepsOwner ? fs.lstatSync(file, { throwIfNoEntry: false }) : undefined;
-    // Only root may: for others the file is their own.
-    if (old) tryOr(() => fs.lchownSync(staging, old.uid, old.gid), undefined);
+    if (old) keepOwner(staging, old);
     flushAndVerify(staging, text);
     for (let delay = 8; ; delay *= 2) {
       assertHeld?.();
@@ -135,6 +143,12 @@ export async function replaceFile(
   } finally {
     removeLeftovers(file, staging);
   }
+}
+
+/** Only root may give a file away. Other users may give it to a group of theirs. */
+function keepOwner(staging: string, { uid, gid }: fs.Stats): void {
+  const { error } = attempt(() => fs.lchownSync(staging, uid, gid));
+  if (error) tryOr(() => fs.lchownSync(staging, -1, gid), undefined);
 }
 
 /**
@@ -167,18 +181,16 @@ const STAGING = new RegExp(`^${UUID}\\.new`);
 /** Removes the staging files of this write and of killed writers, also with conf's extension. */
 function removeLeftovers(file: string, staging: string): void {
   const directory = path.dirname(file);
-  const timeOf = (name: string) => fs.lstatSync(name, { throwIfNoEntry: false })?.mtimeMs;
-  try {
-    // The disk may have another clock than this machine.
-    const time = timeOf(staging) ?? timeOf(file) ?? 0;
-    const prefix = `.${path.basename(file)}.`;
-    for (const name of fs.readdirSync(directory)) {
-      const leftover = path.join(directory, name);
-      if (!name.startsWith(prefix) || !STAGING.test(name.slice(prefix.length))) continue;
-      const isOld = fs.lstatSync(leftover).mtimeMs < time - MAX_WRITE_TIME;
-      if (isOld || leftover.startsWith(staging)) fs.rmSync(leftover);
-    }
-  } catch {
-    // Another process was first, or the directory is read-only.
+  const prefix = `.${path.basename(file)}.`;
+  const timeOf = (name: string) =>
+    tryOr(() => fs.lstatSync(name, { throwIfNoEntry: false })?.mtimeMs, undefined);
+  // The disk may have another clock than this machine.
+  const time = timeOf(staging) ?? timeOf(file) ?? 0;
+  for (const name of tryOr(() => fs.readdirSync(directory), [])) {
+    const leftover = path.join(directory, name);
+    if (!name.startsWith(prefix) || !STAGING.test(name.slice(prefix.length))) continue;
+    const isOld = (timeOf(leftover) ?? time) < time - MAX_WRITE_TIME;
+    // Another process may be first, and the directory may be read-only.
+    if (isOld || leftover.startsWith(staging)) tryOr(() => fs.unlinkSync(leftover), undefined);
   }
 }

@@ -9,7 +9,7 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { ImgctlError, isMissing, tryOr } from '../errors.ts';
+import { ImgctlError, isDefect, isMissing, tryOr } from '../errors.ts';
 import { builtin, type Clock } from '../io.ts';
 import { type AssertHeld, makeFolder, UUID } from './atomic-file.ts';
 
@@ -49,6 +49,7 @@ export async function holdMutex(
     try {
       fs.utimesSync(own, time, time);
     } catch (error) {
+      // Any other error, such as of a share that hangs, does not show that it was lost.
       if (!isMissing(error)) return;
       const message = `${path.dirname(own)} was removed, or another imgctl took it over`;
       throw new MutexLostError('failed', message, { facts: 'run the command again' });
@@ -71,7 +72,7 @@ export async function holdMutexIfPossible(
   try {
     return await holdMutex(file, ...rest);
   } catch (error) {
-    if (error instanceof ImgctlError) throw error;
+    if (error instanceof ImgctlError || isDefect(error)) throw error;
     return NO_MUTEX;
   }
 }
@@ -114,9 +115,9 @@ async function acquire(folder: string, patience: number, io: Clock, onWait?: () 
   let waited = 0;
   while (!claim(own)) {
     if (waited === 0) onWait?.();
-    const now = look(folder);
-    if (now.holder !== seen.holder || now.time !== seen.time) unchanged = 0;
-    seen = now;
+    const current = look(folder);
+    if (current.holder !== seen.holder || current.time !== seen.time) unchanged = 0;
+    seen = current;
     if (unchanged > STALE_AFTER && takeOver(seen, own)) return own;
     if (waited > patience) {
       const message = `another imgctl has locked ${folder} for ${patience / 1_000} s`;
@@ -182,7 +183,7 @@ function claim(own: string): boolean {
     return isAlone(own);
   } catch (error) {
     const { code, syscall } = error as NodeJS.ErrnoException;
-    const isRemoved = code === 'ENOENT' && syscall === 'open';
+    const isRemoved = code === 'ENOENT' && syscall !== 'mkdir';
     if (code === 'EEXIST' || isRemoved) return false;
     tryOr(() => fs.rmdirSync(folder), undefined);
     throw error;

@@ -5,9 +5,11 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { untilAborted } from '../abort.ts';
 import {
+  asImgctlError,
   errorCode,
   errorReason,
   ImgctlError,
+  isDefect,
   isMissing,
   permissionAdvice,
   tryOr,
@@ -23,7 +25,7 @@ const MAX_SIZE = 256 * 2 ** 20;
 
 /**
  * @param what how messages name it: `the snapshot catalogue.json`
- * @param packed facts of a damaged file that may be compressed; undefined if it may not
+ * @param gzip given if the file may be compressed
  * @returns undefined if the file does not exist
  * @throws ImgctlError config: it is unreadable, too large or not UTF-8
  */
@@ -31,15 +33,16 @@ export async function readTextFile(
   file: string,
   what: string,
   { signal }: Pick<Io, 'signal'>,
-  packed?: Facts,
+  gzip?: { readonly factsIfDamaged: Facts },
 ): Promise<string | undefined> {
-  let facts = packed;
+  let facts = gzip?.factsIfDamaged;
   try {
     const bytes = await untilAborted(readBytes(file, signal), signal);
     const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
-    if (isGzip && packed) return decodeUtf8(await untilAborted(unpack(bytes), signal));
-    if (isGzip) facts = advice('decompress it first, for example with: gzip -d');
-    return decodeUtf8(bytes);
+    if (!isGzip) return decodeUtf8(bytes);
+    if (gzip) return decodeUtf8(await untilAborted(unpack(bytes), signal));
+    facts = advice('decompress it first, for example with: gzip -d');
+    throw new Error('it is compressed');
   } catch (cause) {
     signal.throwIfAborted();
     if (isMissing(cause)) return undefined;
@@ -95,18 +98,22 @@ export function followLinks(file: string, maxLinks = 40): string {
 
 /**
  * Returns what is known of a file that is to be replaced; undefined if there is none yet.
- * @throws ImgctlError failed: it is no regular file, or its folder does not exist or is read-only
+ * @throws ImgctlError failed: it is no regular file, it or its folder is read-only, or there is no
+ * folder
  */
 export function requireReplaceable(file: string, what: string): fs.Stats | undefined {
   try {
-    // Not of the target: the link /dev/stdout names a pipe that no path leads to.
+    // Without followLinks: the link /dev/stdout leads to a pipe that has no path.
     const stat = fs.statSync(file, { throwIfNoEntry: false });
     if (stat && !stat.isFile()) {
       const message = `cannot write ${what}: it is not a regular file`;
       throw new ImgctlError('failed', message, { facts: REGULAR_FILE });
     }
-    // replaceFile would create the folder.
-    fs.accessSync(path.dirname(followLinks(file)), fs.constants.W_OK);
+    // replaceFile would create the folder, and replace a read-only file.
+    const target = followLinks(file);
+    for (const each of [path.dirname(target), ...(stat ? [target] : [])]) {
+      fs.accessSync(each, fs.constants.W_OK);
+    }
     return stat;
   } catch (error) {
     throw cannotWrite(what, error);
@@ -141,7 +148,7 @@ export async function replaceUserFile(
 }
 
 export function cannotWrite(what: string, error: unknown): ImgctlError {
-  if (error instanceof ImgctlError) return error;
+  if (error instanceof ImgctlError || isDefect(error)) return asImgctlError(error);
   return new ImgctlError('failed', `cannot write ${what}: ${errorReason(error)}`, {
     facts: isMissing(error)
       ? 'create its folder first'
@@ -150,8 +157,8 @@ export function cannotWrite(what: string, error: unknown): ImgctlError {
   });
 }
 
-/** Editors and git replace a file without a mutex. */
-const MAX_CHANGES = 10;
+/** Of one change: editors and git replace a file without the mutex. */
+const MAX_ATTEMPTS = 10;
 
 class FileChangedError extends ImgctlError {}
 
@@ -166,7 +173,7 @@ function contentOf(file: string): string | undefined {
 
 /**
  * Replaces a file by the text that `change` returns, if there is one; one process at a time.
- * @param hold takes the mutex of a file; `target` is where all links lead
+ * @param holdMutexOf takes the mutex of the file to which all links lead
  * @param change reads the file. It is called again if another program has replaced the file, or
  * taken over the mutex
  * @throws ImgctlError failed, locked, and whatever `change` throws
@@ -174,33 +181,33 @@ function contentOf(file: string): string | undefined {
 export async function changeUserFile(
   file: string,
   what: string,
-  hold: (target: string) => Promise<Mutex>,
+  holdMutexOf: (target: string) => Promise<Mutex>,
   change: () => Promise<string | undefined>,
 ): Promise<void> {
-  try {
-    const target = followLinks(file);
+  const target = followLinks(file);
+  const hold = async () => {
     // The mutex would create the folder.
     fs.accessSync(path.dirname(target));
-    const changeOnce = async (assertHeld: AssertHeld) => {
-      const before = contentOf(target);
-      const text = await change();
-      if (text === undefined) return;
-      await replaceUserFile(target, text, what, () => {
-        assertHeld();
-        if (contentOf(target) === before) return;
-        const message = `another program changed ${what}`;
-        throw new FileChangedError('failed', message, { facts: 'run the command again' });
-      });
-    };
-    for (let count = 1; ; count += 1) {
-      try {
-        return await withMutex(hold(target), changeOnce);
-      } catch (error) {
-        const mayRetry = error instanceof FileChangedError || error instanceof MutexLostError;
-        if (!mayRetry || count === MAX_CHANGES) throw error;
-      }
+    return holdMutexOf(target);
+  };
+  const changeOnce = async (assertHeld: AssertHeld) => {
+    const before = contentOf(target);
+    const text = await change();
+    if (text === undefined) return;
+    await replaceUserFile(target, text, what, () => {
+      assertHeld();
+      if (contentOf(target) === before) return;
+      const message = `another program changed ${what}`;
+      throw new FileChangedError('failed', message, { facts: 'run the command again' });
+    });
+  };
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const mutex = hold().catch((error: unknown) => Promise.reject(cannotWrite(what, error)));
+      return await withMutex(mutex, changeOnce);
+    } catch (error) {
+      const mayRetry = error instanceof FileChangedError || error instanceof MutexLostError;
+      if (!mayRetry || attempt === MAX_ATTEMPTS) throw error;
     }
-  } catch (error) {
-    throw cannotWrite(what, error);
   }
 }

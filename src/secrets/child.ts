@@ -2,12 +2,14 @@
 
 import type { ChildProcess } from 'node:child_process';
 import { SECRETS, TOKEN_VARIABLE } from '../config/definitions.ts';
+import { attempt } from '../errors.ts';
 import { builtin, type Io } from '../io.ts';
 
 export const TIME_LIMIT = 30_000;
 /** Time to read what a program wrote before it ended: a child of it may hold the pipe open. */
 const READING_LIMIT = 1_000;
 const MAX_OUTPUT = 64 * 1024;
+const NOT_STARTED = 'could not be started';
 
 /** The variables that hold secrets: no program inherits them. */
 const SECRET_VARIABLES: readonly string[] = [
@@ -49,57 +51,65 @@ export interface ChildResult {
  * would hold the pipes of imgctl. It has no terminal, so it cannot prompt there.
  */
 export async function runChild(io: Io, options: ChildOptions): Promise<ChildResult> {
-  const { command, args = [], input, limit = TIME_LIMIT } = options;
-  let { limitAfterLine } = options;
-  const isHarmless = ([name]: [string, unknown]) => !SECRET_VARIABLES.includes(name);
-  const env = Object.fromEntries(Object.entries(io.env).filter(isHarmless));
+  const { command, args = [], input, limit = TIME_LIMIT, limitAfterLine } = options;
   io.signal.throwIfAborted();
-  const child: ChildProcess = builtin('node:child_process').spawn(command, args, {
-    shell: options.args === undefined,
-    env,
-    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', options.stderr],
-    windowsHide: true,
-    detached: io.system.platform !== 'win32',
-  });
+  const isHarmless = ([name]: [string, unknown]) => !SECRET_VARIABLES.includes(name);
+  const { value: child, error } = attempt<ChildProcess>(() =>
+    builtin('node:child_process').spawn(command, args, {
+      shell: options.args === undefined,
+      env: Object.fromEntries(Object.entries(io.env).filter(isHarmless)),
+      stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', options.stderr],
+      windowsHide: true,
+      detached: io.system.platform !== 'win32',
+    }),
+  );
+  const output = { stdout: '', stderr: '' };
+  // Node throws some errors, such as ENOTDIR, and emits the others.
+  if (error) return { ...output, exitCode: undefined, failure: NOT_STARTED, cause: error.cause };
   // The program may end without reading everything.
   child.stdin?.on('error', () => {}).end(input);
-  const output = { stdout: '', stderr: '' };
-  for (const name of ['stdout', 'stderr'] as const) {
-    child[name]?.setEncoding('utf8').on('data', (chunk: string) => {
-      if (output[name].length < MAX_OUTPUT) output[name] += chunk;
-    });
-  }
   return new Promise((resolve, reject) => {
-    const finish = (settle: () => void) => {
-      clearTimeout(timer);
-      clearTimeout(reading);
-      io.signal.removeEventListener('abort', interrupted);
+    const end = (exitCode: number | undefined, failure: string | undefined, cause?: unknown) => {
+      cleanUp();
+      resolve({ ...output, exitCode, failure, cause });
+    };
+    const interrupt = () => {
+      cleanUp();
+      reject(io.signal.reason);
+    };
+    const cleanUp = () => {
+      clearTimeout(deadline);
+      clearTimeout(pipeDeadline);
+      io.signal.removeEventListener('abort', interrupt);
       const hasEnded = child.exitCode !== null || child.signalCode !== null;
       if (!hasEnded && child.pid !== undefined) io.system.killGroup(child.pid);
       // A background child of the program may hold the pipes open.
       child.stdout?.destroy();
       child.stderr?.destroy();
-      settle();
     };
-    const end = (exitCode: number | undefined, failure: string | undefined, cause?: unknown) =>
-      finish(() => resolve({ ...output, exitCode, failure, cause }));
-    const interrupted = () => finish(() => reject(io.signal.reason));
-    let timer = setTimeout(() => end(undefined, `did not finish within ${limit / 1000} s`), limit);
-    let reading: NodeJS.Timeout | undefined;
-    child.stdout?.on('data', () => {
-      if (limitAfterLine === undefined || !output.stdout.includes('\n')) return;
-      clearTimeout(timer);
-      timer = setTimeout(() => end(undefined, undefined), limitAfterLine);
-      limitAfterLine = undefined;
-    });
-    io.signal.addEventListener('abort', interrupted, { once: true });
-    child.once('error', (error) => end(undefined, 'could not be started', error));
+    let pipeDeadline: NodeJS.Timeout | undefined;
+    let deadline = setTimeout(
+      () => end(undefined, `did not finish within ${limit / 1_000} s`),
+      limit,
+    );
+    let hasLine = false;
+    for (const name of ['stdout', 'stderr'] as const) {
+      child[name]?.setEncoding('utf8').on('data', (chunk: string) => {
+        if (output[name].length < MAX_OUTPUT) output[name] += chunk;
+        if (limitAfterLine === undefined || hasLine || !output.stdout.includes('\n')) return;
+        hasLine = true;
+        clearTimeout(deadline);
+        deadline = setTimeout(() => end(undefined, undefined), limitAfterLine);
+      });
+    }
+    io.signal.addEventListener('abort', interrupt, { once: true });
+    child.once('error', (cause) => end(undefined, NOT_STARTED, cause));
     child.once('exit', (code, signal) => {
-      clearTimeout(timer);
+      clearTimeout(deadline);
       const failure = signal ? `was killed by ${signal}` : `failed with exit code ${code}`;
-      const settle = () => end(code ?? undefined, code === 0 ? undefined : failure);
-      child.once('close', settle);
-      reading = setTimeout(settle, READING_LIMIT);
+      const endWithCode = () => end(code ?? undefined, code === 0 ? undefined : failure);
+      child.once('close', endWithCode);
+      pipeDeadline = setTimeout(endWithCode, READING_LIMIT);
     });
   });
 }

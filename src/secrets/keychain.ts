@@ -3,7 +3,7 @@
 import path from 'node:path';
 import type { Account } from '../config/settings.ts';
 import type { Location } from '../config/stored-password.ts';
-import { ImgctlError, tryOr } from '../errors.ts';
+import { ImgctlError, isMissing, tryOr } from '../errors.ts';
 import { advice, type Facts } from '../facts.ts';
 import type { Io } from '../io.ts';
 import { shorten } from '../words.ts';
@@ -25,6 +25,8 @@ interface Program {
   readonly remove: (account: Account) => Call;
   /** Finds a password that `remove` would remove. */
   readonly findRemovable: (account: Account) => Call;
+  /** True if what was found may be removed. */
+  readonly mayRemove: (stdout: string, account: Account) => boolean;
   /** Maximum number of calls of `remove` until nothing is left. */
   readonly maxRemovals: number;
   /** True if `set` replaces what `remove` would remove. */
@@ -38,6 +40,7 @@ interface Program {
 
 /** What keychains have in common. They hold a password for each account that a profile has had. */
 const KEYCHAIN = {
+  mayRemove: () => true,
   setReplaces: false,
   errorsOn: 'stderr',
   namesAction: false,
@@ -97,7 +100,7 @@ const SECURITY: Program = {
   },
   // Removes one that matches. The maximum stops an endless loop.
   remove: (account) => [['delete-generic-password', ...serviceOf(account)]],
-  // Without -w, which may ask the user for access: it matters only that there is one.
+  // Without -w, which prints the password, and may ask the user for access.
   findRemovable: (account) => [['find-generic-password', ...serviceOf(account)]],
   maxRemovals: 100,
   ...KEYCHAIN,
@@ -117,20 +120,21 @@ function credentialHelper(helper: string): Program {
   const name = helper.replace(/^docker-credential-/, '');
   const command = /[\\/]/.test(helper) ? helper : `docker-credential-${name}`;
   const get = ({ baseUrl }: Account): Call => [['get'], baseUrl];
+  const passwordIn = (stdout: string, account: Account) => {
+    const { Username, Secret: password } = Object(tryOr(() => JSON.parse(stdout), {}));
+    if (typeof Username !== 'string' || typeof password !== 'string') {
+      // The output may hold the password, so it is not shown.
+      const message = `${path.basename(command)} get did not print a user name and secret as JSON`;
+      const facts = advice('use a helper that speaks the protocol of docker-credential-helpers');
+      throw new ImgctlError('config', message, { facts });
+    }
+    // docker-credential-pass 0.6 prints an empty record for a server that it does not know.
+    return Username === account.username ? password : undefined;
+  };
   return {
     command,
     get,
-    passwordIn(stdout, account) {
-      const { Username, Secret: password } = Object(tryOr(() => JSON.parse(stdout), {}));
-      if (typeof Username !== 'string' || typeof password !== 'string') {
-        // The output may hold the password, so it is not shown.
-        const message = `${path.basename(command)} get did not print a user name and secret as JSON`;
-        const facts = advice('use a helper that speaks the protocol of docker-credential-helpers');
-        throw new ImgctlError('config', message, { facts });
-      }
-      // docker-credential-pass 0.6 prints an empty record for a server that it does not know.
-      return Username === account.username ? password : undefined;
-    },
+    passwordIn,
     // The text of docker's own helpers.
     isNotFound: ({ failure, stdout }) =>
       failure !== undefined && stdout.includes('credentials not found'),
@@ -140,6 +144,8 @@ function credentialHelper(helper: string): Program {
     ],
     remove: ({ baseUrl }) => [['erase'], baseUrl],
     findRemovable: get,
+    // It may be that of another user.
+    mayRemove: (stdout, account) => passwordIn(stdout, account) !== undefined,
     maxRemovals: 1,
     setReplaces: true,
     errorsOn: 'stdout',
@@ -153,8 +159,6 @@ export function describeLocation(location: Location): string {
   if (location.kind === 'keychain') return 'the system keychain';
   return `the credential helper ${location.name}`;
 }
-
-const MAX_REASON = 200;
 
 /** Every function throws ImgctlError config if its program cannot be used. */
 export interface PasswordStore {
@@ -180,36 +184,35 @@ export function openPasswordStore(io: Io, location: Location, limit?: number): P
     const result = await runChild(io, { command, args, input, stderr: 'pipe', limit });
     const { failure, cause } = result;
     if (failure === undefined || program.isNotFound(result)) return result;
-    if ((cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') {
+    if (cause !== undefined && isMissing(cause)) {
       const facts = program.factsIfMissing;
       throw new ImgctlError('config', `${name} is not installed`, { facts, cause });
     }
     const what = program.namesAction ? `${name} ${args[0]}` : name;
-    const base64 = Buffer.from(password ?? '').toString('base64');
-    const secrets = password === undefined ? [] : [password, base64, input ?? ''];
-    const message = `${what} ${failure}${reasonIn(result, secrets)}`;
+    const message = `${what} ${failure}${reasonIn(result, password)}`;
     throw new ImgctlError('config', message, { facts: factsIfFailed, cause });
   }
 
-  function reasonIn(result: ChildResult, secrets: readonly string[]): string {
+  function reasonIn(result: ChildResult, password: string | undefined): string {
     const said = result[program.errorsOn].trim() || result.stderr.trim();
     const [line = ''] = said.split('\n');
     // JSON may be credentials.
     if (line === '' || said.includes('{')) return '';
-    // A program may repeat its input, whole or cut.
-    if (secrets.some((secret) => line.includes(secret) || secret.includes(line))) return '';
+    // A program may repeat its input.
+    if (password !== undefined && hasPartOf(password, line)) return '';
     return `: ${shorten(line.replace(`${name}: `, ''), MAX_REASON)}`;
   }
 
-  async function read(getting: Call, account: Account): Promise<string | undefined> {
-    const result = await call(getting);
+  async function read(account: Account): Promise<string | undefined> {
+    const result = await call(program.get(account));
     return program.isNotFound(result) ? undefined : program.passwordIn(result.stdout, account);
   }
 
   async function forget(account: Account): Promise<boolean> {
     for (let count = 0; count < program.maxRemovals; count += 1) {
-      const left = await read(program.findRemovable(account), account);
-      if (left === undefined) return count > 0;
+      const found = await call(program.findRemovable(account));
+      const isLeft = !program.isNotFound(found) && program.mayRemove(found.stdout, account);
+      if (!isLeft) return count > 0;
       await call(program.remove(account));
     }
     return true;
@@ -217,7 +220,7 @@ export function openPasswordStore(io: Io, location: Location, limit?: number): P
 
   return {
     async lookup(account) {
-      const password = await read(program.get(account), account);
+      const password = await read(account);
       const facts = { kind: 'stored-password', lead: 'store the password again' } as const;
       return password === undefined ? undefined : checkSecret(password, name, facts);
     },
@@ -225,7 +228,7 @@ export function openPasswordStore(io: Io, location: Location, limit?: number): P
       if (!program.setReplaces) await forget(account);
       await call(program.set(account, password), password);
       // All of them may store nothing, or a part, and end with exit code 0.
-      if ((await read(program.get(account), account)) === password) return;
+      if ((await read(account)) === password) return;
       await forget(account);
       throw new ImgctlError('config', `${name} did not store the password`, {
         facts: factsIfFailed,
@@ -233,6 +236,21 @@ export function openPasswordStore(io: Io, location: Location, limit?: number): P
     },
     forget,
   };
+}
+
+const MAX_REASON = 200;
+/** Characters. Fewer may be the same by chance. */
+const MIN_PART = 4;
+
+/** True if the text has a part of the password, also in base64. */
+function hasPartOf(password: string, text: string): boolean {
+  return [password, Buffer.from(password).toString('base64')].some((secret) => {
+    const size = Math.min(secret.length, MIN_PART);
+    for (let at = 0; at + size <= secret.length; at += 1) {
+      if (text.includes(secret.slice(at, at + size))) return true;
+    }
+    return false;
+  });
 }
 
 function programAt(location: Location, platform: NodeJS.Platform): Program {

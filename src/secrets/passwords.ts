@@ -13,10 +13,12 @@ export interface PasswordSource extends SecretSource {
   readonly factsIfRefused: Facts;
 }
 
+/** Returns the password that needs no prompt: one that is given, or else a stored one. */
 export function unattendedPassword(settings: Settings, io: Io): PasswordSource | undefined {
   return givenPassword(settings, io) ?? storedPassword(settings, io);
 }
 
+/** Returns the password of an option, a variable or a setting: itself, a file or a command. */
 export function givenPassword(settings: Settings, io: Io): PasswordSource | undefined {
   const secret = findSecret(settings, io, 'password');
   if (secret === undefined) return undefined;
@@ -25,12 +27,13 @@ export function givenPassword(settings: Settings, io: Io): PasswordSource | unde
   return { ...secret, factsIfRefused: { kind: 'password-refused', origin, username } };
 }
 
+/** Returns the password that a login has stored. */
 export function storedPassword(settings: Settings, io: Io): PasswordSource | undefined {
   const location = locationToRead(settings);
   if (location === undefined) return undefined;
   const origin = describeLocation(location);
   return {
-    // `login` leaves such a source in the profile as it is.
+    // A login does not write this source to the profile again.
     layer: 'profile',
     origin,
     factsIfRefused: { kind: 'stored-password', lead: `replace the password in ${origin}` },

@@ -60,21 +60,21 @@ function fileSource(settings: Settings, io: Io, name: SecretName): SecretSource 
   if (!file) return undefined;
   const namedBy = layer === 'variable' ? variable : 'password-file';
   const origin = `the file ${file} (${namedBy})`;
-  const locate = () => path.resolve(io.cwd, expandHome(file, namedBy, io.env));
   const read = async () => {
-    if (mayBeRotated(locate)) await io.sleep(1_000, io.signal);
+    const located = path.resolve(io.cwd, expandHome(file, namedBy, io.env));
+    if (mayBeRotated(located)) await io.sleep(1_000, io.signal);
     const limit = AbortSignal.timeout(TIME_LIMIT);
     try {
-      const stream = openFile(locate());
+      const stream = openFile(located);
       return await readFirstLine(stream, AbortSignal.any([io.signal, limit]), origin);
     } catch (cause) {
       if (cause instanceof ImgctlError) throw cause;
-      const reason = limit.aborted ? `no line within ${TIME_LIMIT / 1_000} s` : errorReason(cause);
       if (isMissing(cause)) {
         const facts = advice(`create it, or check ${namedBy}`);
         throw new ImgctlError('config', `${file} does not exist`, { facts, cause });
       }
-      const facts = permissionAdvice(cause, file) ?? advice(`check ${namedBy}`);
+      const reason = limit.aborted ? `no line within ${TIME_LIMIT / 1_000} s` : errorReason(cause);
+      const facts = permissionAdvice(cause, located) ?? advice(`check ${namedBy}`);
       throw new ImgctlError('config', `cannot read ${origin}: ${reason}`, { facts, cause });
     }
   };
@@ -82,9 +82,9 @@ function fileSource(settings: Settings, io: Io, name: SecretName): SecretSource 
 }
 
 /** True if the file is missing or empty: what rotates a password may leave it so for a moment. */
-function mayBeRotated(locate: () => string): boolean {
+function mayBeRotated(file: string): boolean {
   try {
-    const stat = fs.statSync(locate());
+    const stat = fs.statSync(file);
     return stat.isFile() && stat.size === 0;
   } catch (error) {
     return isMissing(error);
@@ -92,11 +92,12 @@ function mayBeRotated(locate: () => string): boolean {
 }
 
 /** A command that prints the secret as its first line. */
-function commandSource(settings: Settings, io: Io, setting: CommandKey): SecretSource {
-  const { layer, origin } = settings.find(setting);
+function commandSource(settings: Settings, io: Io, setting: CommandKey): SecretSource | undefined {
+  const { layer, text, origin } = settings.find(setting);
+  if (!text) return undefined;
   const what = `the ${setting.replaceAll('-', ' ')}`;
   const read = async () => {
-    const command = settings.get(setting) ?? '';
+    const command = settings.get(setting) ?? text;
     const result = await runChild(io, { command, stderr: 'inherit', limitAfterLine: 2_000 });
     if (result.failure === undefined) return firstLine(result.stdout, what);
     const { failure, cause } = result;

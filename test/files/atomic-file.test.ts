@@ -72,12 +72,12 @@ describe('readTextFile', () => {
   const read = async (bytes: Uint8Array, packed?: Facts) => {
     const file = path.join(temporaryDirectory(), 'all.json');
     fs.writeFileSync(file, bytes);
-    return readTextFile(file, 'the snapshot', fakeIo(), packed);
+    return readTextFile(file, 'the snapshot', fakeIo(), packed && { factsIfDamaged: packed });
   };
 
   it.each([
     ['bytes of another encoding', Buffer.from('J\u00f6rg', 'latin1'), 'it is not UTF-8', undefined],
-    ['a compressed file', gzipSync('{}'), 'it is not UTF-8', 'decompress it first, .*: gzip -d'],
+    ['a compressed file', gzipSync('{}'), 'it is compressed', 'decompress it first, .*: gzip -d'],
   ])('refuses %s', async (_what, bytes, reason, hint) => {
     const error = { code: 'config', message: `cannot read the snapshot: ${reason}` };
     const facts = hint && { kind: 'advice', text: expect.stringMatching(hint) };
@@ -175,9 +175,24 @@ describe('replaceFile', () => {
       fs.writeFileSync(staging, 'ne');
       fs.writeFileSync(`${staging}.tmp-1`, 'new');
     };
+    const spy = vi.spyOn(fs, 'lstatSync').mockImplementation(() => {
+      // Another process removed its own staging file meanwhile.
+      throw Object.assign(new Error('lstat'), { code: 'ENOENT' });
+    });
+    onTestFinished(() => spy.mockRestore());
     await expect(replaceFile(file, 'new', { create })).rejects.toThrow('only partly written');
     expect(fs.readFileSync(file, 'utf8')).toBe('old');
     expect(fs.readdirSync(path.dirname(file))).toEqual(['settings.json']);
+  });
+
+  it('keeps the group if this user may not give the file away', async () => {
+    const file = fileWith('old');
+    const spy = vi.spyOn(fs, 'lchownSync').mockImplementation((_, uid) => {
+      if (uid !== -1) throw Object.assign(new Error('chown'), { code: 'EPERM' });
+    });
+    onTestFinished(() => spy.mockRestore());
+    await replaceFile(file, 'new', { keepsOwner: true });
+    expect(spy).toHaveBeenLastCalledWith(expect.any(String), -1, fs.statSync(file).gid);
   });
 
   it.each([

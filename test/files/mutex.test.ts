@@ -251,7 +251,10 @@ describe('the lock', () => {
     };
 
   /** Holds the lock of a file, while the first call of a function of fs does something else. */
-  async function holdWhile(name: 'mkdirSync' | 'utimesSync' | 'writeFileSync', other: Fault) {
+  async function holdWhile(
+    name: 'mkdirSync' | 'readdirSync' | 'utimesSync' | 'writeFileSync',
+    other: Fault,
+  ) {
     const file = freshFile();
     const spy = vi.spyOn(fs, name);
     // The folder above the lock exists.
@@ -270,6 +273,11 @@ describe('the lock', () => {
     fs.rmdirSync(folder);
     failing('ENOENT', 'open')(folder);
   };
+  const broken: Fault = (folder) => {
+    for (const name of fs.readdirSync(folder)) fs.unlinkSync(path.join(folder, name));
+    fs.rmdirSync(folder);
+    failing('ENOENT', 'scandir')(folder);
+  };
   const taken: Fault = (folder) => {
     for (const name of [A, B]) fs.writeFileSync(path.join(folder, name), '');
   };
@@ -277,6 +285,7 @@ describe('the lock', () => {
   it.each([
     ['is free if its holder released it between two looks', 'mkdirSync', released],
     ['is taken again if another process removed its empty folder', 'writeFileSync', removed],
+    ['is taken again if a logout broke it before it was held', 'readdirSync', broken],
     ['is not held beside another process that took its folder', 'writeFileSync', taken],
     ['stays held if it cannot be renewed for a moment', 'utimesSync', failing('EROFS', 'utime')],
   ] as const)('%s', async (_what, name, fault) => {

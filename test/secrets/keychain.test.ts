@@ -133,6 +133,13 @@ unixOnlySuite('the credential helper is a shell script')('a credential helper', 
     expect(await store.lookup(ACCOUNT)).toBeUndefined();
   });
 
+  it('is not installed if its path leads through a file', async () => {
+    const name = path.join(open().file, 'helper');
+    const store = openPasswordStore(fakeIo(), { kind: 'helper', name });
+    const expected = { code: 'config', message: 'helper is not installed' };
+    await expect(store.lookup(ACCOUNT)).rejects.toMatchObject(expected);
+  });
+
   it('returns no password of another user, leaves it at a logout and replaces it at a login', async () => {
     const { store, held } = open();
     await store.store({ ...ACCOUNT, username: 'bob' }, 'of bob');
@@ -173,6 +180,16 @@ unixOnlySuite('the credential helper is a shell script')('a credential helper', 
       'repeats only the password in an error',
       'store) echo "too weak: canary"; exit 3;;',
       'store failed with exit code 3',
+    ],
+    [
+      'repeats a part of the password in an error',
+      'store) echo "too weak: nary…"; exit 3;;',
+      'store failed with exit code 3',
+    ],
+    [
+      'repeats three of its characters by chance',
+      'store) echo "no space for can"; exit 3;;',
+      'store failed with exit code 3: no space for can',
     ],
     ['stores nothing', 'store) cat > /dev/null; exit 0;;', 'did not store the password'],
   ])('that %s is an error that does not quote it', async (_, action, failure) => {

@@ -60,7 +60,9 @@ export async function readSnapshot(
   const unusable = { kind: 'snapshot', file: name } as const;
   const foreign = { kind: 'snapshot', file: undefined } as const;
   const file = { what: `the snapshot ${name}`, damaged: unusable, foreign };
-  const text = await readTextFile(path.resolve(io.cwd, name), file.what, io, unusable);
+  const text = await readTextFile(path.resolve(io.cwd, name), file.what, io, {
+    factsIfDamaged: unusable,
+  });
   if (text === undefined) {
     const facts = name === '-' ? 'to read standard input, use /dev/stdin' : unusable;
     throw new ImgctlError('config', `${name} does not exist`, { facts });

@@ -595,6 +595,13 @@ describe('a lock file that another program replaces while images are read', () =
     expect([count, fs.readFileSync(file, 'utf8')]).toEqual([2, '2']);
   });
 
+  it('is not blamed for a defect of the change', async () => {
+    const file = path.join(temporaryDirectory(), 'a');
+    const defect = new TypeError('x is undefined');
+    const changed = changeUserFile(file, 'the lock file a', hold, () => Promise.reject(defect));
+    await expect(changed).rejects.toBe(defect);
+  });
+
   it('that never stops changing is an error', async () => {
     const file = path.join(temporaryDirectory(), 'a');
     let count = 0;

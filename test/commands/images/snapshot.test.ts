@@ -112,13 +112,16 @@ describe('images snapshot', () => {
         ['images snapshot .', '', type, 1],
         [['images', 'snapshot', ''], '', /the name of the snapshot must not be empty/, 2],
       );
-      const access = vi.spyOn(fs, 'accessSync').mockImplementation((_, mode = 0) => {
-        if (mode & fs.constants.W_OK) throw Object.assign(new Error('access'), { code: 'EACCES' });
-      });
-      onTestFinished(() => access.mockRestore());
       const denied =
         /^imgctl: cannot write the snapshot all\.json: permission denied\nhint: check its/;
-      await expectSteps(imgctlHere, ['images snapshot all.json', '', denied, 1]);
+      for (const readOnly of [file, directory]) {
+        const access = vi.spyOn(fs, 'accessSync').mockImplementation((name, mode = 0) => {
+          if (name !== readOnly || !(mode & fs.constants.W_OK)) return;
+          throw Object.assign(new Error('access'), { code: 'EACCES' });
+        });
+        onTestFinished(() => access.mockRestore());
+        await expectSteps(imgctlHere, ['images snapshot all.json', '', denied, 1]);
+      }
       // What cannot be written is refused before the list is read.
       expect(requests()).toHaveLength(1);
       expect(fs.statSync(file).ino).not.toBe(ino);
