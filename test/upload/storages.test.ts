@@ -70,7 +70,7 @@ describe.each(['dav', 's3'] as const)('push to %s', (kind) => {
     const wrong = { IMGCTL_UPLOAD_PASSWORD: 'wrong-one', IMGCTL_UPLOAD_SECRET: 'wrong-one' };
     const result = await imgctl(`push ${writeOva(work, 'web')} ${OPTIONS}`, wrong);
     const text =
-      /refused the (credentials|secret key) \(.+\)\nhint: check IMGCTL_UPLOAD_\w+ and upload-/;
+      /^imgctl: \S+ refused the (credentials|secret key) \(.+\)\nhint: check IMGCTL_UPLOAD_\w+ and upload-/;
     expect(result).toEqual(failed(4, text));
     expect(stored()).toEqual([]);
   });

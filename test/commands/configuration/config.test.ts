@@ -30,6 +30,7 @@ describe('config', () => {
       ['config set retries 7 --profile staging'],
       ['config get retries', '4\n'],
       ['IMGCTL_PROFILE=staging config get retries', '7\n'],
+      ['IMGCTL_PROFILE= config get retries', '4\n'],
     );
     const text = readFileSync(file, 'utf8');
     const profiles = { default: { 'columns.images': 'id,NAME' }, staging: { retries: '7' } };

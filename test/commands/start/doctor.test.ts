@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { selfSigned } from '../../support/certificate.ts';
-import { runCli, temporaryDirectory } from '../../support/io.ts';
+import { fakeTerminal, runCli, temporaryDirectory } from '../../support/io.ts';
 import { unixOnly, unixOnlySuite } from '../../support/platform.ts';
 import {
   errorResponse,
@@ -577,4 +577,8 @@ it('doctor --upload fails without an upload storage, or without its credentials'
   const unset = { ...env, IMGCTL_UPLOAD_SECRET: undefined };
   const { of: ofS3, exitCode } = await diagnose(unset, {}, undefined, '--upload');
   expect([...ofS3('storage'), exitCode]).toEqual([expect.stringMatching(/^failed: no /), 4]);
+  // It prompts for nothing.
+  const terminal = { stdin: fakeTerminal('\u0004') };
+  const { stderr } = await runCli(['doctor', '--upload'], { env: unset, ...terminal });
+  expect(stderr).toMatch(/^imgctl: failed checks: storage\nhint: set IMGCTL_UPLOAD_SECRET or /);
 });
