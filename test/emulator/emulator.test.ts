@@ -115,6 +115,7 @@ it.each([
 
 it.each([
   ['429:7', 429, '7', 'Fault injected: Too Many Requests.'],
+  ['300', 300, null, 'Fault injected: Multiple Choices.'],
   ['599', 599, null, 'Fault injected: 599.'],
 ])('the fault %s answers %d, and asks to wait for %s s', async (fault, ...expected) => {
   const { send } = await serve({ faults: [`GET /v2=${fault}`] });

@@ -39,9 +39,10 @@ describe('a token request', () => {
     const { advance, requestToken } = await serveWithClock();
     const remaining = async (password: string) =>
       (await requestToken('demo', password)).headers.get('X-RateLimit-Remaining');
-    for (const [index, password] of ['demo', 'wrong', 'demo', 'wrong', 'demo'].entries()) {
+    for (const [index, password] of ['demo', 'wrong', 'demo', 'wrong'].entries()) {
       expect(await remaining(password)).toBe(String(4 - index));
     }
+    expect((await requestToken('demo', 'demo')).status).toBe(200);
     advance(12_500);
     const { status, headers, body } = await requestToken('demo', 'demo');
     const message = 'Too many token requests.';

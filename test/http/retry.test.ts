@@ -108,7 +108,7 @@ describe('a request', () => {
     ...rows(1, 'GET 400', 'GET 403', 'GET 404', 'GET 409', 'GET 501'),
     // A limit refuses a request before it has any effect.
     ...rows(2, 'PATCH 429', 'POST 429'),
-    ...rows(1, 'PATCH 500', 'PATCH 503', 'POST 500', 'POST 503'),
+    ...rows(1, 'PATCH 500', 'PATCH 503', 'POST 500', 'POST 503', 'PUT 503', 'DELETE 503'),
   ])('that is answered with %s is sent %i times', async (sent, count) => {
     const [method = '', status = ''] = sent.split(' ');
     const script = { [`${method} /v2`]: [{ status: Number(status) }, {}] };

@@ -32,7 +32,7 @@ export const api = command({
   name: 'api',
   summary: 'send an authenticated request to the service',
   description: [
-    'Prints the body as received, but masks secrets in error responses and escapes control characters on a terminal. Each error, and with --paginate each page, ends with a newline. With --slurp, the pages are one JSON array; if a page fails, the array is not closed. Only GET, HEAD and OPTIONS are retried.',
+    'Prints the body as received, but masks secrets in error responses and escapes control characters on a terminal. Each error, and with --paginate each page, ends with a newline. With --slurp, the pages are one JSON array; if a page fails, the array is not closed. A request that may have changed something is not repeated.',
   ],
   examples: [
     'imgctl api /v2/image -f per_page=5 -f expand=1',
