@@ -2,14 +2,14 @@
 
 import fs, { type Stats } from 'node:fs';
 import path from 'node:path';
-import { errorCode, errorReason, ImgctlError, permissionAdvice } from '../errors.ts';
+import { errorCode, errorReason, ImgctlError, permissionAdvice, tryOr } from '../errors.ts';
 import { readJsonFile, replaceFile } from '../files/atomic-file.ts';
 import { holdMutex, withMutex } from '../files/mutex.ts';
 import { followLinks } from '../files/user-file.ts';
 import type { Io } from '../io.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import { shellQuote } from '../words.ts';
-import { FORMER_URL, isOfService, SETTING_KEYS } from './definitions.ts';
+import { FORMER_URL, isOfService, SETTING_KEYS, SETTINGS } from './definitions.ts';
 import { findPaths } from './paths.ts';
 
 export const DEFAULT_PROFILE = 'default';
@@ -117,11 +117,12 @@ export function serviceOf(texts: Texts): string | undefined {
   return texts['base-url'] ?? texts[FORMER_URL];
 }
 
-/** A profile whose base URL is removed keeps its service: no other may get its password. */
+/** A profile whose base URL is removed keeps its service, if any: no other may get its password. */
 function withService(changed: Texts, stored: Texts): Texts {
   const isBound = Object.keys(changed).some((key) => changed[key] && isOfService(key));
-  const isNeeded = isBound && changed['base-url'] === undefined;
-  const former = stored['base-url'] ?? changed[FORMER_URL];
+  const former = stored['base-url'] ?? changed[FORMER_URL] ?? '';
+  const isUsable = tryOr(() => SETTINGS['base-url'].value.parse(former), undefined) !== undefined;
+  const isNeeded = isBound && isUsable && changed['base-url'] === undefined;
   return { ...changed, [FORMER_URL]: isNeeded ? former : undefined };
 }
 

@@ -130,7 +130,7 @@ export const SETTING_GROUPS = {
   upload: {
     'upload-url': {
       summary: 'storage that push uploads to',
-      value: { parse: parseUploadUrl, mayBePath: true, stored: storedFolder },
+      value: { parse: parseUploadUrl, from: 'folders', stored: storedFolder },
       isOfService: true,
     },
     'upload-username': {

@@ -188,6 +188,18 @@ describe('config.json', () => {
     );
   });
 
+  it.each([
+    ['https://a.example', { username: 'ann' }, 'https://a.example'],
+    ['https://a.example', { time: 'iso' }, undefined],
+    ['ftp://a.example', { username: 'ann' }, undefined],
+  ])('remembers the removed base URL %s beside %j as %s', async (url, others, former) => {
+    const stored = { 'base-url': url, ...others };
+    const directory = directoryWith(JSON.stringify({ profiles: { a: stored } }));
+    await changeProfile(runIn(directory), 'a', { 'base-url': undefined });
+    const kept = former === undefined ? others : { ...others, 'former-base-url': former };
+    expect(contents(directory)).toEqual({ profiles: { a: kept } });
+  });
+
   unixOnly('symbolic links need rights')(
     'stays a link to a file elsewhere, and loses no change by either path',
     async () => {

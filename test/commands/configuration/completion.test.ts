@@ -218,6 +218,7 @@ describe('__complete offers', () => {
     ['validate ', 'packages'],
     ['inspect one.ova ', 'packages'],
     ['emulator --uploads=a', 'folders'],
+    ['push a.ova --to ', 'folders'],
     ['images ', 'space'],
   ])('the mode for %j: %s', async (line, mode) => {
     expect((await linesFor(line)).at(-1)).toBe(`:${mode}`);
