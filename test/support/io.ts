@@ -38,9 +38,10 @@ export class FakeInput extends PassThrough {
   }
 }
 
-/** A terminal with keys already typed. */
+/** A terminal with keys already typed, after which the input ends: an unexpected prompt fails at once. */
 export function fakeTerminal(typed = ''): FakeInput {
-  return new FakeInput(true).type(typed);
+  const input = new FakeInput(true).type(typed);
+  return typed === '' ? input : input.end();
 }
 
 export interface FakeIoOptions {
