@@ -223,14 +223,8 @@ export class Context implements ConsoleStyle {
   }
 }
 
-/** Why a run waits, and for how long. */
-interface WaitReason {
-  readonly text: string;
-  readonly milliseconds: number;
-}
-
-/** Returns undefined if the wait is not worth a line. */
-function waitReason(event: ClientEvent): WaitReason | undefined {
+/** Returns why a run waits, and for how long; undefined if that is not worth a line. */
+function waitReason(event: ClientEvent) {
   if (event.kind !== 'retry' && event.kind !== 'limit') return undefined;
   const { asked, url } = event;
   const wait = event.kind === 'retry' ? event.wait : asked;

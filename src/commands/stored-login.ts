@@ -52,21 +52,16 @@ export async function deletePassword(
   }
 }
 
-/** Passwords that cannot be deleted do not stop a command; they make it fail in the end. */
-interface Deletion {
-  readonly isDeleted: boolean;
-  readonly failures: readonly ImgctlError[];
-}
-
 /**
- * Deletes the passwords of a profile, and its mark unless one cannot be deleted.
+ * Deletes the passwords of a profile, and its mark unless one cannot be deleted: `failures` do not
+ * stop a command, but make it fail in the end.
  * @param keepsShared if a password that another profile uses is not deleted
  */
 export async function deleteStoredPasswords(
   context: Context,
   settings: Settings,
   { keepsShared = false } = {},
-): Promise<Deletion> {
+) {
   const passwords = passwordsToDelete(settings).filter(
     (password) => !keepsShared || profilesWith(context, password).length === 0,
   );

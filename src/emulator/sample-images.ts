@@ -105,35 +105,39 @@ const UNFILED_ONE_IN = 50;
  * @param until an instant of the day at whose start, in UTC, the newest image was updated
  */
 export function sampleImages(count: number, seed: number, until: number): Image[] {
-  const random = seededRandom(seed);
+  const randomBelow = seededRandom(seed);
   const end = Math.floor(until / DAY) * DAY;
   const copies = Math.floor(count / ARCHIVED_ONE_IN);
-  const originals = originalFiles(count - copies, end, random);
+  const originals = originalFiles(count - copies, end, randomBelow);
   const archived = originals
     .filter((_, index) => index % (ARCHIVED_ONE_IN - 1) === 0)
     .slice(0, copies)
     .map((original) => {
-      const created = original.created + (1 + random.below(30)) * DAY;
+      const created = original.created + (1 + randomBelow(30)) * DAY;
       return { ...original, folder: 'archive', dataStore: 'archive-01', created, updated: created };
     });
   const files = [...originals, ...archived].sort((a, b) => a.created - b.created);
   const newest = files.reduce((last, file) => Math.max(last, file.updated), 0);
   let id = FIRST_ID;
   return files.map((file) => {
-    id += 1 + random.below(3);
+    id += 1 + randomBelow(3);
     return toImage(id, file.updated === newest ? { ...file, updated: end } : file);
   });
 }
 
-function originalFiles(count: number, end: number, random: Random): ImageFile[] {
+function originalFiles(
+  count: number,
+  end: number,
+  randomBelow: (limit: number) => number,
+): ImageFile[] {
   const shuffled = parseSeries()
-    .map((series) => ({ ...series, place: random.below(2 ** 31) }))
+    .map((series) => ({ ...series, place: randomBelow(2 ** 31) }))
     .sort((a, b) => a.place - b.place);
   return shuffled.flatMap(({ folder, fileName, first, last }, index) => {
     const builds = Math.floor((count + shuffled.length - 1 - index) / shuffled.length);
     const days = (last - first) / DAY;
     const offsets = Array.from({ length: builds }, (_, build) =>
-      Math.floor((days * (build + random.below(100) / 100)) / builds),
+      Math.floor((days * (build + randomBelow(100) / 100)) / builds),
     );
     let [day, date, serial] = [0, '', 0];
     return offsets.map((offset) => {
@@ -142,13 +146,13 @@ function originalFiles(count: number, end: number, random: Random): ImageFile[] 
       serial = next === day ? serial + 1 : 0;
       if (serial === 0) date = new Date(next).toISOString().slice(0, 10).replaceAll('-', '');
       day = next;
-      const created = day + MORNING + random.below(DAY / 2 / SECOND) * SECOND;
+      const created = day + MORNING + randomBelow(DAY / 2 / SECOND) * SECOND;
       const maxDelay = Math.min(300 * DAY, end - created);
-      const delay = random.below(2) * random.below(maxDelay / SECOND) * SECOND;
+      const delay = randomBelow(2) * randomBelow(maxDelay / SECOND) * SECOND;
       return {
         name: fileName.replace('BUILD', serial === 0 ? date : `${date}.${serial}`),
-        folder: random.below(UNFILED_ONE_IN) === 0 ? null : folder,
-        dataStore: `images-0${1 + random.below(3)}`,
+        folder: randomBelow(UNFILED_ONE_IN) === 0 ? null : folder,
+        dataStore: `images-0${1 + randomBelow(3)}`,
         created,
         updated: created + delay,
       };
@@ -173,21 +177,16 @@ export function toImage(id: number, file: ImageFile, isPublic = true): Image {
   };
 }
 
-interface Random {
-  below(limit: number): number;
-}
-
 /** A 32-bit xorshift generator: the same seed gives the same numbers on every machine. */
-function seededRandom(seed: number): Random {
+function seededRandom(seed: number): (limit: number) => number {
   // Spreads neighbouring seeds apart and avoids 0, which xorshift never leaves.
   let state = (Math.imul(seed | 0, 0x9e3779b1) ^ 0x5bf03635) >>> 0 || 1;
-  const below = (limit: number) => {
+  return (limit) => {
     state ^= state << 13;
     state ^= state >>> 17;
     state ^= state << 5;
     return (state >>> 0) % limit;
   };
-  return { below };
 }
 
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];

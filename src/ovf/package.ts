@@ -196,16 +196,8 @@ function reportUnreferenced(layout: PackageLayout) {
   }
 }
 
-interface CheckedManifest extends Pick<PackageSummary, 'manifest' | 'signature'> {
-  /** For each file that the manifest lists. */
-  readonly digestChecks: readonly FileCheck[];
-}
-
-/** Reads the manifest and verifies its signature. */
-async function checkManifest(
-  layout: PackageLayout,
-  options: CheckOptions,
-): Promise<CheckedManifest> {
+/** Reads the manifest, with a check for each file that it lists, and verifies its signature. */
+async function checkManifest(layout: PackageLayout, options: CheckOptions) {
   const { descriptor, manifest: file, certificate, referenced, findings } = layout;
   const bytes = file && (await readManifest(file, findings));
   if (!file || !bytes) return { manifest: null, signature: null, digestChecks: [] };

@@ -23,17 +23,6 @@ export function suggestCursors({ context }: Typing): Candidates {
   return suggestWords([...new Set(names)].sort());
 }
 
-/** The images of the last run. */
-interface State {
-  readonly file: FileLabel;
-  /** Returns them; undefined before the first run. @throws ImgctlError config */
-  read(): Promise<Snapshot | undefined>;
-  /** @param takenAt in ISO 8601. @param lines the JSON of each image */
-  replace(takenAt: string, lines: readonly string[]): Promise<void>;
-  /** Lets other runs with this cursor continue. */
-  release(): void;
-}
-
 export interface StateOptions {
   readonly cursor: string;
   readonly mine?: boolean;
@@ -46,14 +35,11 @@ const MUTEX_PATIENCE = 600_000;
 const START_AGAIN = 'move it elsewhere to start again';
 
 /**
- * Waits until no other run with this cursor compares.
+ * Opens the images of the last run. Waits until no other run with this cursor compares; `release`
+ * lets others continue.
  * @throws ImgctlError config: no home directory; failed, locked
  */
-export async function openState(
-  context: Context,
-  options: StateOptions,
-  query: Query,
-): Promise<State> {
+export async function openState(context: Context, options: StateOptions, query: Query) {
   const { io } = context;
   const key = await stateKey(context, options, query);
   const { state: folder } = findPaths(io);
@@ -75,6 +61,7 @@ export async function openState(
   return {
     file,
     release,
+    /** Returns undefined before the first run. @throws ImgctlError config */
     async read() {
       // A named pipe would be read for ever.
       if (!tryOr(() => fs.statSync(target).isFile(), true)) {
@@ -84,7 +71,8 @@ export async function openState(
       const text = await readTextFile(target, file.what, io).catch(fail);
       return text === undefined ? undefined : parseState(text, file, stringify(key));
     },
-    async replace(takenAt, lines) {
+    /** @param takenAt in ISO 8601 @param lines the JSON of each image */
+    async replace(takenAt: string, lines: readonly string[]) {
       const { base_url, username } = key;
       const head = { taken_at: takenAt, base_url, username, key };
       await replaceFile(target, formatSnapshot(head, lines), { assertHeld }).catch(fail);
