@@ -1,15 +1,25 @@
 # Completes the command line of imgctl in bash, from 3.2 on: offers what `imgctl __complete` prints.
 
 _imgctl() {
-  local IFS=$' \t\n' line=${COMP_LINE:0:COMP_POINT} words said mode value kept= breaks=${COMP_WORDBREAKS//[^:=]/}
-  local current=${line##*[[:space:]]}
-  read -ra words <<<"${line%"$current"}"
-  # Readline replaces only what follows an open quote, or the last break in the word.
-  case $current in
-    [\'\"]*) current=${current:1} ;;
-    --*=[\'\"]*) kept=${current%%=*}= current=$kept${current#*=?} ;;
-    *) [[ -z $breaks ]] || kept=${current%"${current##*[$breaks]}"} ;;
-  esac
+  local IFS=$' \t\n' line=${COMP_LINE:0:COMP_POINT} breaks=${COMP_WORDBREAKS//[^:=]/}
+  local words=() current= kept= quote= char i said mode value
+  # The words as the command would get them. Of the last one, readline keeps what precedes an open
+  # quote, or follows no break.
+  for ((i = 0; i < ${#line}; i++)); do
+    char=${line:i:1}
+    case $quote$char in
+      \'\' | \"\") quote= ;;
+      \\?) quote= current+=$char ;;
+      ??) current+=$char ;;
+      \\) quote=$char ;;
+      [\'\"]) quote=$char kept=$current ;;
+      [[:space:]]) if [[ -n $current ]]; then words+=("$current") current= kept=; fi ;;
+      *)
+        current+=$char
+        if [[ $breaks == *"$char"* ]]; then kept=$current; fi
+        ;;
+    esac
+  done
   said=$(command imgctl __complete -- "${words[@]:1}" "$current" </dev/null 2>/dev/null)
   mode=${said##*:}
   COMPREPLY=()

@@ -262,15 +262,23 @@ describe.concurrent.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
 
 const absent = missingFor('bash');
 
-it.skipIf(absent)(`bash completes between quotes, also with another IFS${absent}`, async () => {
-  const names = ['"z', "'z", '"f', "'f:c", '"f:colon='].map((name) => `get ${name}`);
-  const typed = [...names, `list --columns='id,na`, 'list --from="uploads/../no'];
-  const { words } = await type('bash', ...typed.map((line) => `imgctl images ${line}\t`));
-  const [colon, , plain] = PLAIN;
-  const options = ['--columns=id,name', '--from=uploads/../notes.txt'];
-  const expected = [plain, plain, colon, colon, colon, ...options];
-  expect(words.map(([, , , last]) => last)).toEqual(expected);
-});
+it.skipIf(absent)(
+  `bash completes between quotes and after a backslash, also with another IFS${absent}`,
+  async () => {
+    const names = ['"z', "'z", '"f', "'f:c", '"f:colon='].map((name) => `images get ${name}`);
+    const options = [`images list --columns='id,na`, 'images list --from="uploads/../no'];
+    const files = ['push disk\\ o', 'push "disk o', `--profile 'a b' push 'disk o`];
+    const lines = [...names, ...options, ...files].map((line) => `imgctl ${line}\t`);
+    const { words } = await type('bash', ...lines);
+    const [colon, , plain] = PLAIN;
+    const disks = files.map(() => 'disk one.ova');
+    expect(words.map((line) => line.at(-1))).toEqual([
+      ...[plain, plain, colon, colon, colon],
+      ...['--columns=id,name', '--from=uploads/../notes.txt'],
+      ...disks,
+    ]);
+  },
+);
 
 const noFish = missingFor('fish');
 
