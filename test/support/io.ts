@@ -31,6 +31,12 @@ export class FakeInput extends PassThrough {
     return this;
   }
 
+  /** Says again that the input has ended, to a later prompt. */
+  override resume(): this {
+    if (this.readableEnded) process.nextTick(() => this.emit('end'));
+    return super.resume();
+  }
+
   /** Types text or keys; they are buffered for later prompts. */
   type(text: string): this {
     this.write(text);
