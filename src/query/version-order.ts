@@ -47,9 +47,11 @@ interface Difference {
  */
 function firstDifference(left: ComparedPlaces, right: ComparedPlaces): Difference | undefined {
   for (let place = 0; place < left.length || place < right.length; place += 1) {
-    const [lefts = [], rights = []] = [left[place], right[place]];
+    const lefts = left[place] ?? [];
+    const rights = right[place] ?? [];
     for (let version = 0; version < lefts.length || version < rights.length; version += 1) {
-      const [leftParts = [], rightParts = []] = [lefts[version], rights[version]];
+      const leftParts = lefts[version] ?? [];
+      const rightParts = rights[version] ?? [];
       for (let part = 0; part < leftParts.length || part < rightParts.length; part += 1) {
         const order = compareParts(leftParts[part] ?? '', rightParts[part] ?? '');
         if (order !== 0) return { order, place, version, part };
@@ -68,30 +70,38 @@ export function compareVersions(left: ComparedPlaces, right: ComparedPlaces): nu
 export function isGuess(left: ComparedPlaces, right: ComparedPlaces): boolean {
   const difference = firstDifference(left, right);
   if (!difference) return false;
-  const [one, other] = [sideAt(difference, left), sideAt(difference, right)];
-  const [older, newer] = difference.order < 0 ? [one, other] : [other, one];
+  const isLeftNewer = difference.order > 0;
+  const older = new Side(isLeftNewer ? right : left, difference);
+  const newer = new Side(isLeftNewer ? left : right, difference);
   return GUESSES.some((applies) => applies(older, newer));
 }
 
 /** What a name has where two differ first: 7.0U3-15 beside 7.0.1 has u, and 3 and 15 after it. */
-interface Side {
+class Side {
   /** The versions of the place: 7, 0, u, 3 and 15; none if the name does not have the place */
   readonly place: ComparedPlaces[number];
   /** The version with the part: 7, 0, u and 3 */
   readonly version: readonly string[];
   /** u; an empty text if the name has no part there */
   readonly part: string;
-  /** The parts after it in its version: 3 */
-  readonly after: readonly string[];
-  /** The versions after that one in its place, but for git hashes: 15 */
-  readonly builds: ComparedPlaces[number];
-}
+  readonly #at: Difference;
 
-function sideAt(at: Difference, places: ComparedPlaces): Side {
-  const place = places[at.place] ?? [];
-  const [version = [], ...later] = place.slice(at.version);
-  const [part = '', ...after] = version.slice(at.part);
-  return { place, version, part, after, builds: later.filter(([first]) => first !== HASH) };
+  constructor(places: ComparedPlaces, at: Difference) {
+    this.#at = at;
+    this.place = places[at.place] ?? [];
+    this.version = this.place[at.version] ?? [];
+    this.part = this.version[at.part] ?? '';
+  }
+
+  /** The parts after it in its version: 3 */
+  get after(): readonly string[] {
+    return this.version.slice(this.#at.part + 1);
+  }
+
+  /** The versions after that one in its place, but for git hashes: 15 */
+  get builds(): ComparedPlaces[number] {
+    return this.place.slice(this.#at.version + 1).filter((version) => version[0] !== HASH);
+  }
 }
 
 const isNumber = (part = '') => kindOfPart(part) === NUMBER;
@@ -107,8 +117,8 @@ const isBesideHash: Guess = (older) => older.part === HASH;
 const PRE_RELEASE_LETTER = /^[abcm]$/;
 
 /** web-1.0, web-1.0b2: b2 may be a beta of 1.0. */
-const mayBeBeta: Guess = (_, { part, after }) =>
-  PRE_RELEASE_LETTER.test(part) && isNumber(after[0]);
+const mayBeBeta: Guess = (_, newer) =>
+  PRE_RELEASE_LETTER.test(newer.part) && isNumber(newer.after[0]);
 
 /** web-1.2-3, web-1.2.4: 4 may be a build of 1.2, as 3 is. */
 const mayBeBuild: Guess = (older, newer) =>
@@ -133,26 +143,30 @@ function hasSameLettersLater(older: Side, newer: Side): boolean {
 }
 
 /** web-15.1R7, web-15.1X49: R and X may be two lines of releases. But not 7.0U3b, 7.0U3c. */
-const areTwoLines: Guess = (...sides) =>
-  sides.every(({ part }) => isLetters(part)) && sides.some(({ after }) => isNumber(after[0]));
+const areTwoLines: Guess = (older, newer) =>
+  isLetters(older.part) &&
+  isLetters(newer.part) &&
+  (isNumber(older.after[0]) || isNumber(newer.after[0]));
 
 /** web-32, web-64: they may be one version for two processors. */
 const areProcessors: Guess = (older, newer) =>
-  `${older.version}` === '32' && `${newer.version}` === '64';
+  older.part === '32' && newer.part === '64' && older.version.length + newer.version.length === 2;
 
 /** web-1.5g-2, web-2.5g-1: they may be of two sizes. But not 6.5f, 6.5g. */
-const areSizes: Guess = (older, newer) =>
-  isNumber(newer.part) && [older, newer].some(({ version }) => /^\d+,\d,[gmt]$/.test(`${version}`));
+const areSizes: Guess = (older, newer) => isNumber(newer.part) && (isSize(older) || isSize(newer));
+
+const isSize = ({ version }: Side) => version.length === 3 && /^\d+,\d,[gmt]$/.test(`${version}`);
 
 /**
  * web-21H2, web-1909: 1909 may be a year and a month. web-9.16, web-992: 992 may be release 9.9.2.
  * But not web-9, web-100.
  */
 const isMuchLonger: Guess = (older, newer) => {
-  const isLonger = isNumber(older.part) && newer.part.length - older.part.length >= 2;
-  const areLast = [older, newer].every(({ after, builds }) => after.length + builds.length === 0);
-  return isLonger && (newer.part.length >= 4 || !areLast);
+  if (!isNumber(older.part) || newer.part.length - older.part.length < 2) return false;
+  return newer.part.length >= 4 || !isLast(older) || !isLast(newer);
 };
+
+const isLast = ({ after, builds }: Side) => after.length + builds.length === 0;
 
 const GUESSES: readonly Guess[] = [
   isBesideHash,
