@@ -26,7 +26,7 @@ type Parts = readonly string[];
 /** A hash has a place, but no order. */
 export const HASH = '#';
 
-/** Each name is read several times in a row: by words, for its series, for its version. */
+/** A name is read several times in a row: by each word of a query, and for what is shown of it. */
 let lastRead: Name | undefined;
 
 export function readName(name: string): Name {

@@ -1,7 +1,7 @@
 // Groups images into series, and finds the newest image of each.
 
 import { compareText, compareValues, type ImageRecord, nameOf, readValue } from './fields.ts';
-import { type ComparedPlaces, type Name, readName } from './name.ts';
+import { type ComparedPlaces, Name, readName } from './name.ts';
 import { parseTime, type Time, timeDifference } from './timestamp.ts';
 import { compareVersions, isGuess, isPreRelease } from './version-order.ts';
 import { parseWord, type Word } from './word.ts';
@@ -54,7 +54,8 @@ export class SeriesIndex<Row extends ImageRecord> {
   add(image: Row): void {
     const text = nameOf(image);
     if (text === '') return;
-    const name = readName(text);
+    // Not readName, which remembers a name that is read again.
+    const name = new Name(text);
     const { seriesKey, compared } = name;
     const entry = { image, places: compared, positions: this.#positionsIn(name) };
     const entries = this.#bySeries.get(seriesKey);
@@ -63,6 +64,7 @@ export class SeriesIndex<Row extends ImageRecord> {
   }
 
   #positionsIn(name: Name): string {
+    if (this.#words.length === 0) return '';
     return this.#words.map((word) => word.positionIn(name)).join();
   }
 
