@@ -144,11 +144,8 @@ async function createConnection(
   const fail = (error: Error) => {
     throw isDefect(error) ? error : explained(error);
   };
-  const destroy = () => {
-    if (client.isOpen) client.destroy();
-    // The library does not end a connection that is still opening.
-    opening.abort();
-  };
+  // The library's destroy does not end a connection that is still opening.
+  const destroy = () => opening.abort();
   const lost = new Promise<never>((_resolve, reject) => {
     client.on('error', (error) => {
       // For a reply to no command, the library throws a TypeError.
