@@ -208,7 +208,7 @@ function openClient(
         : new Tokens({
             io: clock,
             stores: new TokenStores(store, store, () => {}),
-            username: withoutLineEnd(username ?? ''),
+            username: withoutLineEnd(username),
             passwordSource,
             client: () => client,
             baseUrl: baseUrlText(baseUrl),

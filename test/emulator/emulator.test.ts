@@ -16,6 +16,8 @@ describe('the service', () => {
     const links = { self: `${baseUrl}/v2` };
     const expected = { name: expect.any(String), version: 'v2', user: 'demo', _links: links };
     expect({ status, body }).toEqual({ status: 200, body: expected });
+    const { status: none } = await send('GET', '/v2/image/0', credentials);
+    expect(none).toBe(404);
     const head = await send('HEAD', '/v2', credentials);
     expect({ status: head.status, body: head.body }).toEqual({ status: 200, body: undefined });
     expect(Number(head.headers.get('Content-Length'))).toBeGreaterThan(0);

@@ -259,7 +259,10 @@ unixOnlySuite('sh is Unix')('a program', () => {
     const command = `${line}sleep 60 & echo $! > ${file}.new; mv ${file}.new ${file}; wait`;
     const limits = { limit: line === '' ? 1_000 : 1e9, limitAfterLine: 1_000 };
     const ended = runChild(used, { command, stderr: 'inherit', ...limits })
-      .catch(() => {})
+      .then(
+        () => 'ended',
+        ({ code }) => code,
+      )
       .finally(() => (isOver = true));
     while (!existsSync(file)) await new Promise(setImmediate);
     const child = readFileSync(file, 'utf8').trim();
@@ -274,7 +277,7 @@ unixOnlySuite('sh is Unix')('a program', () => {
       vi.advanceTimersByTime(1_000);
       await new Promise(setImmediate);
     }
-    await ended;
+    expect(await ended).toBe(how === 'is interrupted' ? 'interrupted' : 'ended');
     await expect.poll(isRunning).toBe(false);
   });
 

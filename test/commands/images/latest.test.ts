@@ -231,6 +231,8 @@ describe('images latest', () => {
     ]);
     const { stderr } = await latest(imagesOf(['web-1', ...many]), '--each');
     expect(stderr).toMatch(/^imgctl: 21 series .*\n( {2}.*\n)+$/);
+    const fewer = await latest(imagesOf(['web-1', ...many.slice(2)]), '--each');
+    expect(fewer.stderr).toMatch(/^imgctl: 20 series .*\n( {2}.*\n)+hint: leave them out with: /);
     const choice = /^imgctl: 21 series match; add words\n( {2}.*\n){20} {2}and 1 more\nhint: /;
     expect((await latest(imagesOf(many))).stderr).toMatch(choice);
   });
