@@ -89,7 +89,7 @@ function checkConfig({ profile, profiles = {}, ...rest }: JsonObject): ConfigFil
   if (!isObject(profiles)) throw new Error('profiles is not an object');
   for (const key of Object.keys(rest)) {
     const member = meantName(key, ['profile', 'profiles']);
-    if (member) throw new Error(`${key} must be ${member}`);
+    if (member) throw new Error(`${key} is unknown; use ${member}`);
     const meant = meantName(key, SETTING_KEYS);
     if (meant) throw new Error(`${key} belongs in profiles.${DEFAULT_PROFILE} as ${meant}`);
   }

@@ -159,7 +159,7 @@ describe('config.json', () => {
     ],
     ['{"profiles": {"a": {"columns_images": "x"}}}', /; use columns\.images$/],
     ['{"profiles": {"a": {"caFile": "x"}}}', /profiles\.a\.caFile is not a setting; use ca-file$/],
-    ['{"Profiles": {}}', /: Profiles must be profiles$/],
+    ['{"Profiles": {}}', /: Profiles is unknown; use profiles$/],
     ['{"base_url": "x"}', /base_url belongs in profiles\.default as base-url$/],
   ])('that reads %j is an error', (text, reason) => {
     const { code, message } = thrownBy(() => readConfigFile(directoryWith(text), fakeIo()));

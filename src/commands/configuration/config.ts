@@ -239,12 +239,15 @@ function warnIfUnusable({ console }: Context, settings: Settings, key: SettingKe
 }
 
 async function unset(context: Context, _options: object, name: string): Promise<void> {
-  const { config, profile, isUnknown } = context.settings;
+  const { config, profile, isUnknown, replacedUrl } = context.settings;
   if (isUnknown) requireProfile(config, profile);
   const stored = config.profiles.get(profile) ?? {};
   // Also one of another version, or the mark of a stored password that cannot be deleted.
   const key = Object.hasOwn(stored, name) ? name : requireKey(name);
   await changeProfile(context.io, profile, { [key]: undefined });
+  if (replacedUrl !== undefined && isOfService(key) && Object.hasOwn(stored, key)) {
+    context.console.report(`removed the setting ${key}, which was for ${replacedUrl}`);
+  }
 }
 
 async function showPath(context: Context): Promise<Result> {

@@ -101,6 +101,11 @@ describe('a service that is not that of the profile', () => {
       [`IMGCTL_BASE_URL=${other} images list`, '', /not logged in/, 4],
       [`IMGCTL_BASE_URL=${other} login`, '', belongs, 2],
       [`IMGCTL_BASE_URL=${other} config set username bob`, '', /belongs to/, 2],
+      [
+        `IMGCTL_BASE_URL=${other} config unset upload-username`,
+        '',
+        `imgctl: removed the setting upload-username, which was for ${own}\n`,
+      ],
       [`IMGCTL_BASE_URL=${own}/ images list -q`, /^\d+\n/],
     );
     expect((await imgctl('login', { stdin: address })).stderr).toMatch(/belongs to/);
@@ -110,7 +115,8 @@ describe('a service that is not that of the profile', () => {
       [`config set base-url ${other}`, '', moved],
       ['images list -q', /^\d+\n/],
     );
-    expect(saved()).toEqual({ default: { ...stored, ...command, 'base-url': other } });
+    const { 'upload-username': _, ...left } = stored;
+    expect(saved()).toEqual({ default: { ...left, ...command, 'base-url': other } });
     const keys = Object.keys(saved().default);
     for (const key of keys)
       expect(await imgctl(`config unset ${key}`)).toMatchObject({ stderr: '' });
