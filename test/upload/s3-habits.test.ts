@@ -47,12 +47,15 @@ describe('push to an S3 storage with objects of others', () => {
   it.each([{}, { encodesNothing: true }, { cutsNoPages: true }])(
     'whose keys XML cannot hold succeeds: %j',
     async (habits) => {
-      const { imgctl, work } = await userOf({ keys, ...habits });
+      const { imgctl, work, storage } = await userOf({ keys, ...habits });
       const file = writeOva(work, 'web');
       const { stdout } = await imgctl(`push ${file} --dry-run -o csv`);
       expect(stdout).toContain('sync,add,a+b c%20&<d>é.ova,');
       expect(stdout).not.toContain('.x.ova');
       expect((await imgctl(`push ${file} ${OPTIONS}`)).exitCode).toBe(0);
+      const lists = storage.requests.filter(({ target }) => target.includes('prefix='));
+      expect(lists.some(({ target }) => target.includes('uploads='))).toBe(true);
+      expect(lists.filter(({ target }) => !target.includes('encoding-type=url'))).toEqual([]);
     },
   );
 });
