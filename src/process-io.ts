@@ -67,10 +67,17 @@ export function processIo(process: NodeJS.Process): Io {
     stderr: impatient(streamSink(process, 'stderr'), abort.signal),
     openTerminal: () => openTerminal(process.platform),
     ...useZone(process, environmentOf(process)),
-    // The directory may have been removed: most commands work without it, others name what is
-    // missing.
-    cwd: tryOr(() => process.cwd(), process.env.PWD ?? '/'),
+    cwd: workingDirectory(process),
   };
+}
+
+/**
+ * Returns the working directory. If it was removed, most commands work without it, and others name
+ * what is missing. Shells then set PWD to nothing; no relative name may lead to another directory.
+ */
+export function workingDirectory({ cwd, env }: Pick<NodeJS.Process, 'cwd' | 'env'>): string {
+  const { PWD = '' } = env;
+  return tryOr(cwd, PWD.startsWith('/') ? PWD : '/dev/null');
 }
 
 /**

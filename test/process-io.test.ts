@@ -3,12 +3,24 @@
 import fs from 'node:fs';
 import { promisify } from 'node:util';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { environmentOf, writeAside } from '../src/process-io.ts';
+import { environmentOf, workingDirectory, writeAside } from '../src/process-io.ts';
 
 it('environmentOf finds names of any case on Windows only', () => {
   const env = { imgctl_password: 'a' };
   expect(environmentOf({ env, platform: 'win32' })).toEqual({ IMGCTL_PASSWORD: 'a' });
   expect(environmentOf({ env, platform: 'linux' })).toEqual(env);
+});
+
+it.each([
+  ['/gone', '/gone'],
+  ['', '/dev/null'],
+  ['work', '/dev/null'],
+  [undefined, '/dev/null'],
+])('workingDirectory of a removed one is PWD=%s only if that is absolute', (PWD, expected) => {
+  const cwd = () => {
+    throw new Error('uv_cwd');
+  };
+  expect(workingDirectory({ cwd, env: { PWD } })).toBe(expected);
 });
 
 it('writeAside writes all bytes to a terminal that is full, or takes a part of them', async () => {
