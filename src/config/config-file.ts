@@ -152,18 +152,25 @@ export function requireDirectory(directory: string | undefined): string {
   throw new ImgctlError('config', message, { facts: { kind: 'no-home' } });
 }
 
+function textOf({ profile, profiles, rest }: ConfigFile): string {
+  const value = { profile, profiles: Object.fromEntries(profiles), ...rest };
+  return `${JSON.stringify(value, undefined, '\t')}\n`;
+}
+
+/** @param change is called again if it changes something */
 export async function changeConfigFile(
   io: Io,
   change: (config: ConfigFile) => ConfigFile,
 ): Promise<void> {
   const directory = requireDirectory(findPaths(io).config);
   const file = configFilePath(directory);
+  // What changes nothing needs no file that can be written.
+  const known = readConfigFile(directory, io);
+  if (textOf(change(known)) === textOf(known)) return;
   try {
     await withMutex(holdMutex(file, MUTEX_PATIENCE, io), async (assertHeld) => {
-      const { profile, profiles, rest } = change(readConfigFile(directory, io));
-      const value: JsonObject = { profile, profiles: Object.fromEntries(profiles), ...rest };
-      const text = `${JSON.stringify(value, undefined, '\t')}\n`;
-      const create = (staging: string) => writeWithConf(staging, value, text);
+      const text = textOf(change(readConfigFile(directory, io)));
+      const create = (staging: string) => writeWithConf(staging, text);
       await replaceFile(file, text, { create, assertHeld, keepsOwner: true });
     });
   } catch (error) {
@@ -181,7 +188,7 @@ export async function changeConfigFile(
 }
 
 /** conf ignores short writes, and writes in place under SNAP: it only gets the staging file. */
-async function writeWithConf(staging: string, value: JsonObject, text: string): Promise<void> {
+async function writeWithConf(staging: string, text: string): Promise<void> {
   const { default: Conf } = await import('conf');
   const conf = new Conf<JsonObject>({
     cwd: path.dirname(staging),
@@ -190,5 +197,5 @@ async function writeWithConf(staging: string, value: JsonObject, text: string): 
     configFileMode: 0o600,
     serialize: () => text,
   });
-  conf.store = value;
+  conf.store = JSON.parse(text);
 }

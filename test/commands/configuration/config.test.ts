@@ -1,6 +1,6 @@
 // config: settings of profiles, their origins and invalid values.
 
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { selfSigned } from '../../support/certificate.ts';
@@ -266,6 +266,21 @@ describe('config', () => {
       ['config unset stored-password --profile work'],
     );
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ profiles: { work: {} } });
+  });
+
+  it('leaves the file as it is if nothing changes', async () => {
+    const { imgctl, file } = localUser({ profile: 'work', profiles: { work: { time: 'iso' } } });
+    const before = readFileSync(file, 'utf8');
+    await expectSteps(
+      imgctl,
+      ['config set time ISO'],
+      ['config unset output'],
+      ['profile use work', '', /now using/],
+    );
+    expect(readFileSync(file, 'utf8')).toBe(before);
+    const fresh = localUser();
+    await expectSteps(fresh.imgctl, ['config unset time']);
+    expect(existsSync(fresh.file)).toBe(false);
   });
 
   it('fails if it cannot write its file', async () => {

@@ -70,9 +70,14 @@ describe('login', () => {
     const stderr =
       /^imgctl: warning: cannot write .*config\.json: .*\nhint: move it elsewhere; the settings are unchanged\nimgctl: logged in/;
     const command = "login --password-command 'echo demo'";
-    await expectSteps(imgctl, [command, '', stderr, 1], [`${DEMO} login`, '', stderr]);
-    const first = `${DEMO} IMGCTL_USERNAME= login --profile new -u demo`;
-    await expectSteps(imgctl, [first, '', stderr, 1]);
+    await expectSteps(
+      imgctl,
+      [command, '', stderr, 1],
+      // Nothing is to be stored.
+      [`${DEMO} login`, '', /^imgctl: logged in/],
+      [`${DEMO} login --profile new`, '', stderr],
+      [`${DEMO} IMGCTL_USERNAME= login --profile new -u demo`, '', stderr, 1],
+    );
   });
 
   it('shows how many token requests are left if at most two are, and can ignore the limit', async () => {
