@@ -45,8 +45,10 @@ export function locationToRead(settings: Settings): Location | undefined {
 
 /** Returns what the profile may have stored, also for an earlier base URL or user. */
 export function passwordsToDelete(settings: Settings): StoredPassword[] {
-  const helper = tryOr(() => helperOf(settings), undefined);
-  const ofHelper = helper && { location: helper, account: accountOf(settings) };
+  const account = accountOf(settings);
+  // Without a base URL there is nothing to find in a helper.
+  const helper = account.baseUrl === '' ? undefined : tryOr(() => helperOf(settings), undefined);
+  const ofHelper = helper && { location: helper, account };
   const marked = markedPassword(settings);
   const isTwice = ofHelper && marked && isSamePassword(ofHelper, marked);
   return [isTwice ? undefined : ofHelper, marked].filter((each) => each !== undefined);

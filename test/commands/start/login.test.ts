@@ -649,6 +649,14 @@ unixOnlySuite('the credential helper is a shell script')('the setting credential
     },
   );
 
+  it('is asked for no password of a profile without an address', async () => {
+    const { helper, imgctl } = await keychainUser();
+    await imgctl('config set time iso');
+    const deleted = 'imgctl: deleted profile two\n';
+    await expectSteps(imgctl, [`${SET} --profile two`], ['profile delete two', '', deleted]);
+    expect(helper.calls()).toEqual([]);
+  });
+
   it('that is gone does not stop logout, nor that of other profiles', async () => {
     const { directory, imgctl, keychain, store, stored } = await keychainUser();
     await store('--profile two');
