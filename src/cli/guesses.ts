@@ -126,7 +126,10 @@ export const OPTION_GUESSES: readonly Guess[] = [
     advice: hint`certificates are always verified; to trust a private authority: ${imgctl('config', 'set', 'ca-file', 'FILE')}`,
   },
   { typed: ['push --recursive', 'push --delete'], advice: 'name the files; push deletes none' },
-  { typed: ['completion -s'], advice: use('completion', 'SHELL') },
+  {
+    typed: ['push --name', 'push --image-name'],
+    advice: 'rename the file: an image has the name of its file',
+  },
 ];
 
 /**
@@ -151,12 +154,12 @@ export const RENAMED_OPTIONS: readonly RenamedOption[] = [
   },
   { typed: ['--until', '--before'], meant: '--since', advice: "use -f 'updated_on<TIME'" },
   { typed: ['-L', '--max-items', '--max-results', '--tail'], meant: '--limit' },
-  { typed: ['--sort-by', '--order', '--reverse', '-r'], meant: '--sort' },
+  { typed: ['--sort-by', '--order', '--desc', '--reverse', '-r'], meant: '--sort' },
   { typed: ['--format', '--csv', '--yaml'], meant: '--output' },
   { typed: ['--path'], meant: '--get', advice: 'use --get path' },
   { typed: ['-w', '--watch', '--follow'], meant: '--wait' },
   {
-    typed: ['--overwrite', '--force'],
+    typed: ['--overwrite', '--replace', '--force'],
     meant: '--on-conflict',
     advice: 'use --on-conflict replace',
   },

@@ -144,6 +144,8 @@ function unknownOption(unknown: UnknownOption, words: readonly TypedWord[]): Img
         guessOption(unknown) ??
         // images -n 5 list
         misplacedHint(unknown, behind) ??
+        // push --file web.ova, completion -s bash
+        argumentHint(unknown) ??
         // images list --colunms id
         didYouMean(nearest(flag.slice(2), names)) ??
         // images list rocky -minimal
@@ -151,6 +153,13 @@ function unknownOption(unknown: UnknownOption, words: readonly TypedWord[]): Img
       return misuse(path, `unknown option ${quoted(flag)}`, advice);
     }
   }
+}
+
+/** Returns the usage of a command with an argument, not an option, of that name or first letter. */
+function argumentHint({ command, path, flag }: UnknownOption): Facts | undefined {
+  const names = command.arguments?.flatMap(({ name }) => name.split('|')) ?? [];
+  const isMeant = names.some((name) => flag === `--${name}` || flag === `-${name.charAt(0)}`);
+  return isMeant ? usageHint(path, command) : undefined;
 }
 
 /** `images -n 5 list`: names the command after it; `images -n 5`: the first that has the option. */

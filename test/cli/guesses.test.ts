@@ -132,7 +132,9 @@ it.each([
   ['images list --private', 'use: imgctl my-images\n'],
   ['my images', 'use: imgctl my-images\n'],
   ['api get /v2/image', 'use: imgctl api /v2/image\n'],
-  ['completion -s bash', 'use: imgctl completion SHELL\n'],
+  ['completion -s bash', 'use: imgctl completion <shell>\n'],
+  ['push --file a.ova', 'use: imgctl push <file...>\n'],
+  ['sync-status --id 5', 'use: imgctl sync-status [id]\n'],
   ['config set password hunter2', 'set a variable such as IMGCTL_PASSWORD, '],
   [
     'env',

@@ -3,7 +3,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { cannotRead, hasCode, ImgctlError, isMissing } from '../../errors.ts';
-import { hint, imgctl } from '../../facts.ts';
+import { type Facts, hint, imgctl } from '../../facts.ts';
 import type { Finding } from '../../ovf/findings.ts';
 import type { PackageSummary } from '../../ovf/package.ts';
 import { counted } from '../../words.ts';
@@ -31,11 +31,14 @@ export function packageError(file: string, resolved: string, cause: unknown): Im
 }
 
 export function fileMissing(file: string, cause?: unknown): ImgctlError {
-  const show = hint`for an image: ${imgctl('images', 'get', file)}`;
-  return new ImgctlError('not-found', `file ${file} does not exist`, {
-    facts: /^\d+$/.test(file) ? show : PROVIDE_FILE,
-    cause,
-  });
+  const message = `file ${file} does not exist`;
+  return new ImgctlError('not-found', message, { facts: meantByFile(file), cause });
+}
+
+function meantByFile(file: string): Facts | string {
+  if (/^\d+$/.test(file)) return hint`for an image: ${imgctl('images', 'get', file)}`;
+  const isUrl = /^[a-z][a-z\d+]*:\/\//i.test(file);
+  return isUrl ? 'download it first; the URL of an upload storage goes behind --to' : PROVIDE_FILE;
 }
 
 export function errorsOf({ findings }: PackageSummary): Finding[] {

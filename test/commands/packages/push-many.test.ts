@@ -122,6 +122,7 @@ describe('push of several packages', () => {
 
   it.each([
     ['a path that does not exist', 'gone.ova', 5, 'file gone.ova does not exist\n'],
+    ['a URL', 's3+https://h/b', 5, 'file s3+https://h/b does not exist\nhint: download it first'],
     [
       'another name',
       'x.txt',
@@ -131,8 +132,8 @@ describe('push of several packages', () => {
     ['a disk', 'x.vmdk', 2, 'x.vmdk does not end in .ova or .ovf\nhint: name the OVF file'],
   ])('stops before anything is sent for %s', async (_what, name, exitCode, text) => {
     const { push, files, work, stored } = await createUser('file', { bad: 1 });
-    if (name !== 'gone.ova') writeFileSync(path.join(work, name), 'damaged');
-    const given = name === 'gone.ova' ? name : path.join(work, name);
+    const given = name.startsWith('x.') ? path.join(work, name) : name;
+    if (given !== name) writeFileSync(given, 'damaged');
     expect(await push(FAST, [...files, given])).toEqual({ ...failed(exitCode, text), syncs: 0 });
     expect(stored()).toEqual([]);
   });
