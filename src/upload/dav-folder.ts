@@ -6,7 +6,14 @@ import { type HttpResponse, isSuccess } from '../http/message.ts';
 import { findAll, textOf, type XmlElement } from '../xml.ts';
 import type { UnfinishedParts } from './dav-parts.ts';
 import { type StorageRequest, textBody } from './requests.ts';
-import { CHECK_URL, isSettledTag, requireLength, storageError, xmlOf } from './responses.ts';
+import {
+  CHECK_URL,
+  isSettledTag,
+  requireLength,
+  storageError,
+  storedFingerprint,
+  xmlOf,
+} from './responses.ts';
 import type { StorageOptions, StoredFile } from './storage.ts';
 import { notAFile } from './storage-errors.ts';
 
@@ -133,7 +140,7 @@ function fileOf(element: XmlElement, { headers, receivedAt }: HttpResponse): Dav
     isFolder: findAll(element, 'collection').length > 0,
     size,
     tag,
-    fingerprint: [tag, modified, size].join(' '),
+    fingerprint: storedFingerprint(tag, modified, size),
     isSettled: isSettledTag(etag, modified, date),
     age: now - (httpDate(modified) ?? now),
   };

@@ -22,6 +22,11 @@ export function requireLength({ headers, url }: HttpResponse, name: string): num
   throw new ImgctlError('bad-answer', message, { facts: advice });
 }
 
+/** Returns a text that differs after a change of a stored file, as the storage shows it. */
+export function storedFingerprint(tag: string, modified: string, size: number | undefined) {
+  return [tag, modified, size].join(' ');
+}
+
 /** True if the next change will show. Some servers make an ETag from the size and whole seconds. */
 export function isSettledTag(etag: string, modified: string, date: string | undefined): boolean {
   if (modified === '') return /^"/.test(etag);

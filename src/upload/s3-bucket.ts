@@ -5,7 +5,7 @@ import { ImgctlError, tryOr } from '../errors.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { findAll, textOf, type XmlElement } from '../xml.ts';
 import type { StorageRequest } from './requests.ts';
-import { isSettledTag, requireLength } from './responses.ts';
+import { isSettledTag, requireLength, storedFingerprint } from './responses.ts';
 import { listOf, plainTag, requireS3Success } from './s3-responses.ts';
 import type { StorageOptions, StoredFile } from './storage.ts';
 import type { UploadSource } from './upload-file.ts';
@@ -45,7 +45,7 @@ export async function findObject(s3: S3, name: string): Promise<StoredObject | u
   const { etag = '', 'last-modified': modified = '', date } = headers;
   const tag = plainTag(etag);
   const size = requireLength(response, name);
-  const fingerprint = [tag, modified, size].join(' ');
+  const fingerprint = storedFingerprint(tag, modified, size);
   return { size, etag, tag, fingerprint, isSettled: isSettledTag(etag, modified, date) };
 }
 

@@ -25,6 +25,11 @@ unixOnlySuite('paths are written for Unix')('findPaths', () => {
     ['HOME if others are relative', { HOME, XDG_CONFIG_HOME: 'c', XDG_STATE_HOME: './s' }, OF_HOME],
     ['IMGCTL_CONFIG_DIR before all others', { ...XDG, IMGCTL_CONFIG_DIR: '/own' }, all('/own')],
     ['a relative IMGCTL_CONFIG_DIR', { IMGCTL_CONFIG_DIR: 'own' }, all('/work/own')],
+    [
+      'an IMGCTL_CONFIG_DIR below the home',
+      { HOME, IMGCTL_CONFIG_DIR: '~/own' },
+      all(`${HOME}/own`),
+    ],
     ['no variable', {}, all()],
     ['a relative home', { HOME: 'home' }, all()],
   ])('uses %s', (_what, env, paths) => {

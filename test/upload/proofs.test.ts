@@ -18,7 +18,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { systemOf } from '../../src/io.ts';
 import { loadProofs } from '../../src/upload/proofs.ts';
-import { isSettledTag } from '../../src/upload/responses.ts';
+import { isSettledTag, storedFingerprint } from '../../src/upload/responses.ts';
 import { fingerprintOf, isSettled, SETTLED } from '../../src/upload/upload-file.ts';
 import { flipByte } from '../support/files.ts';
 import { runCli, temporaryDirectory } from '../support/io.ts';
@@ -254,6 +254,14 @@ it.each([
 it.each(['ino', 'size', 'mtimeNs', 'ctimeNs'])('another %s is another fingerprint', (key) => {
   const state = { ino: 1n, size: 1n, mtimeNs: 1n, ctimeNs: 1n };
   expect(fingerprintOf({ ...state, [key]: 2n })).not.toBe(fingerprintOf(state));
+});
+
+it.each([
+  ['ETag', 'b', 'Monday', 1],
+  ['time', 'a', 'Tuesday', 1],
+  ['size', 'a', 'Monday', 2],
+])('another %s is another fingerprint of a stored file', (_what, ...stored) => {
+  expect(storedFingerprint(...stored)).not.toBe(storedFingerprint('a', 'Monday', 1));
 });
 
 const DATE = 'Mon, 23 Nov 2026 12:00:10 GMT';

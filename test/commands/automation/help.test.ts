@@ -192,6 +192,7 @@ describe('imgctl', () => {
       version: expect.stringMatching(/^\d/),
     });
     expect(await show('version -o table')).toMatch(/^version +\d/);
+    expect(await show('version --json -o json')).toBe(await show('version --json'));
   });
 
   it('prints the version', async () => {

@@ -107,6 +107,7 @@ describe('images list', () => {
     ['--since 36h', '3\n'],
     ['-f updated_on>=129600s', '3\n'],
     ['--since 90d -n 2', '3\n2\n'],
+    ['--since 2024-06-20T00:00:00Z', '3\n2\n'],
     ['--since 2024-06-20T00:00:01Z', '3\n'],
   ])('selects by age or date: %s', async (options, ids) => {
     const days = ['2024-06-01 Sat', '2024-06-20 Thu', '2024-06-29 Sat'];
