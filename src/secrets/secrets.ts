@@ -55,13 +55,14 @@ function fileSource(settings: Settings, io: Io, name: SecretName): SecretSource 
   const variable = `${SECRETS[name][0]}_FILE`;
   // Only the password has a setting for its file, of the same variable.
   const isSetting = name === 'password';
-  const ofVariable = { layer: 'variable', text: io.env[variable] } as const;
+  const ofVariable = { layer: 'variable', text: io.env[variable] || undefined } as const;
   const { layer, text: file } = isSetting ? settings.find('password-file') : ofVariable;
-  if (!file) return undefined;
+  if (file === undefined) return undefined;
   const namedBy = layer === 'variable' ? variable : 'password-file';
   const origin = `the file ${file} (${namedBy})`;
   const read = async () => {
-    const located = path.resolve(io.cwd, expandHome(file, namedBy, io.env));
+    const given = isSetting ? settings.get('password-file') : expandHome(file, variable, io.env);
+    const located = path.resolve(io.cwd, given ?? file);
     if (mayBeRotated(located)) await io.sleep(1_000, io.signal);
     const limit = AbortSignal.timeout(TIME_LIMIT);
     try {
@@ -94,7 +95,7 @@ function mayBeRotated(file: string): boolean {
 /** A command that prints the secret as its first line. */
 function commandSource(settings: Settings, io: Io, setting: CommandKey): SecretSource | undefined {
   const { layer, text, origin } = settings.find(setting);
-  if (!text) return undefined;
+  if (text === undefined) return undefined;
   const what = `the ${setting.replaceAll('-', ' ')}`;
   const read = async () => {
     const command = settings.get(setting) ?? text;

@@ -49,6 +49,15 @@ describe('the unattended password', () => {
     expect(sourceWith({}, { 'base-url': 'ftp://images.example' })).toBeUndefined();
   });
 
+  it.each(['password-file', 'password-command'])(
+    'is not looked for behind an empty %s',
+    async (key) => {
+      const source = sourceWith({}, { 'password-command': 'echo x', [key]: '' });
+      const message = `${key} must not be empty (from profile work)`;
+      await expect(source?.read()).rejects.toMatchObject({ code: 'config', message });
+    },
+  );
+
   it.each([undefined, ''])('of a file that holds %j for a moment is waited for', async (before) => {
     const cwd = temporaryDirectory();
     if (before !== undefined) writeFileSync(path.join(cwd, 'secret'), before);

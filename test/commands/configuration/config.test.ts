@@ -238,7 +238,10 @@ describe('config', () => {
     ["'IMGCTL_CONFIG_DIR= ' config path", 'IMGCTL_CONFIG_DIR must not be empty'],
     ["'IMGCTL_PROFILE= ' config list", 'empty profile name (from IMGCTL_PROFILE)'],
     ['push web.ova --to=~x', 'cannot expand ~ in --to: ~x'],
-    ['IMGCTL_PASSWORD_FILE=~x login -u demo', 'cannot expand ~ in IMGCTL_PASSWORD_FILE: ~x'],
+    [
+      'IMGCTL_PASSWORD_FILE=~x login -u demo',
+      'cannot expand ~ in password-file: ~x (from IMGCTL_PASSWORD_FILE)',
+    ],
   ])('imgctl %s exits 2, as its path cannot be used', async (line, message) => {
     const { imgctl, directory } = localUser({}, { IMGCTL_BASE_URL: 'http://127.0.0.1:9' });
     writeFileSync(path.join(directory, 'large.pem'), 'x'.repeat(4 * 2 ** 20 + 1));
