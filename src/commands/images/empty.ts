@@ -70,8 +70,8 @@ const INVISIBLE: Slip = {
   },
 };
 
-/** Signs of patterns, and quotes. An apostrophe counts only at the start or end of a word. */
-const SIGNS = /\.?[*?%^$"\u201c\u201d]|^['\u2018]|['\u2019]$/g;
+/** Signs of patterns, quotes, and a comma at the end. An apostrophe counts only at an end. */
+const SIGNS = /\.?[*?%^$"\u201c\u201d]|^['\u2018]|['\u2019]$|,$/g;
 
 const SLIPS_OF_WORDS: readonly Slip[] = [
   {
@@ -80,6 +80,11 @@ const SLIPS_OF_WORDS: readonly Slip[] = [
     advise: () => 'words match names, not URLs',
   },
   INVISIBLE,
+  {
+    // -q '.[].id' or '{{.id}}'
+    finds: new RegExp(`^\\.(?:\\[|${FIELD}$)|^\\{`, 'i'),
+    advise: () => 'to choose fields: -c or --get, or --json and a pipe to jq',
+  },
   {
     // 'id>=1100'
     finds: new RegExp(`^${FIELD} ?[=!<>~]`, 'i'),
@@ -100,17 +105,17 @@ const SLIPS_OF_WORDS: readonly Slip[] = [
     },
   },
   {
-    // ubuntu/web.ova
-    finds: /^[^/\s]+\/[^/\s]+$/,
+    // ubuntu/web.ova or ubuntu/
+    finds: /^(?:[^/\s]+\/[^/\s]*|\/[^/\s]+)$/,
     advise: ([label]) =>
       `words match names; to match folder and name: -f ${shellQuote(`label~${label}`)}`,
   },
   {
-    // debian,ubuntu or ubuntu:22.04
-    finds: /\S[,|:/]\S/,
+    // debian,ubuntu or ubuntu>=22.04
+    finds: /\S[,|:/=@<>~+]\S/,
     advise: ({ input }) => {
       const all = input
-        .split(/[,|:/()]+/)
+        .split(/[,|:/()=@<>~+]+/)
         .filter(Boolean)
         .map(shellQuote)
         .join(' ');

@@ -311,6 +311,16 @@ describe('images list', () => {
       'no images match\nhint: every word must match; write zz yy 22.04, or run the command once for each',
     ],
     [
+      "'zz>=22.04'",
+      'no images match\nhint: every word must match; write zz 22.04, or run the command once for each',
+    ],
+    [
+      'zz, yy',
+      'no images match; zz,: 0, yy: 0\nhint: a word matches any part of the name; omit ,: zz',
+    ],
+    ['zz/', "no images match\nhint: words match names; to match folder and name: -f 'label~zz/'"],
+    ['.[].id', 'no images match\nhint: to choose fields: -c or --get, or --json and a pipe to jq'],
+    [
       'zz/yy',
       "no images match\nhint: words match names; to match folder and name: -f 'label~zz/yy'",
     ],
