@@ -2,6 +2,7 @@
 
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
+import { type Advice, hint, imgctl } from '../../facts.ts';
 import type { Output } from '../../output/output.ts';
 import { FIELDS, kindOf } from '../../query/fields.ts';
 import type { Filter } from '../../query/filter.ts';
@@ -54,7 +55,7 @@ function countsOf(tally: Tally): string[] {
 interface Slip {
   readonly finds: RegExp;
   /** Returns what to type instead. @param input the whole word or filter */
-  readonly advise: (match: RegExpExecArray) => string;
+  readonly advise: (match: RegExpExecArray) => Advice;
 }
 
 const FIELD = `(?:${FIELDS.join('|')})`;
@@ -128,6 +129,12 @@ const SLIPS_OF_WORDS: readonly Slip[] = [
     advise: ([word]) => `every word must match; omit ${word}, or run the command once for each`,
   },
   {
+    // ubuntu latest
+    finds: /^(?:latest|newest)$/i,
+    advise: ([word]) =>
+      hint`words match names; omit ${word}, and use: ${imgctl('images', 'latest', 'TEXT')}`,
+  },
+  {
     // -s name desc
     finds: /^(?:asc|desc)$/i,
     advise: ([word]) => `to sort in this direction: -s FIELD,${word}`,
@@ -179,7 +186,7 @@ const SLIPS_OF_FILTERS: readonly Slip[] = [
 ];
 
 /** Returns what to do about the first filter or word with a slip. */
-function slipIn({ query, tally }: EmptyQuery): string | undefined {
+function slipIn({ query, tally }: EmptyQuery): Advice | undefined {
   const { filters, words } = query;
   const texts = filters.map(({ text }) => text);
   const advice = adviceFor(texts, SLIPS_OF_FILTERS) ?? adviceFor(words, SLIPS_OF_WORDS);
@@ -204,7 +211,7 @@ function firstOf(
 }
 
 /** @param slips of which the first that applies to a text counts */
-function adviceFor(texts: readonly string[], slips: readonly Slip[]): string | undefined {
+function adviceFor(texts: readonly string[], slips: readonly Slip[]): Advice | undefined {
   for (const text of texts) {
     for (const { finds, advise } of slips) {
       const match = finds.exec(text);

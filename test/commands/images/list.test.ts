@@ -334,6 +334,10 @@ describe('images list', () => {
       '-c id name',
       "no images match\nhint: to show this field: -c name; to search for it: -f 'name~name'",
     ],
+    [
+      'latest',
+      'no images match\nhint: words match names; omit latest, and use: imgctl images latest TEXT',
+    ],
     ['help', 'no images match\nhint: words match names; for help, add --help'],
     [
       "-f 'name~zz || name~yy'",
