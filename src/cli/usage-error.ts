@@ -144,12 +144,12 @@ function unknownOption(unknown: UnknownOption, words: readonly TypedWord[]): Img
         guessOption(unknown) ??
         // images -n 5 list
         misplacedHint(unknown, behind) ??
+        // images list rocky -testing, where -t is no [text...]
+        dashedWordHint(unknown, behind[0]?.text ?? '') ??
         // push --file web.ova, completion -s bash
         argumentHint(unknown) ??
         // images list --colunms id
-        didYouMean(nearest(flag.slice(2), names)) ??
-        // images list rocky -minimal
-        dashedWordHint(unknown, behind[0]?.text ?? '');
+        didYouMean(nearest(flag.slice(2), names));
       return misuse(path, `unknown option ${quoted(flag)}`, advice);
     }
   }

@@ -48,7 +48,7 @@ it.each([
 it.each([
   ['images list rocky -9.5', "it: -f 'name!~9.5'"],
   // The word may be a password.
-  ['images latest rocky -minimal', "a word: -f 'name!~WORD'"],
+  ['images latest rocky -testing', "a word: -f 'name!~WORD'"],
   ['images lock add x rocky -9.5', "it: -f 'name!~9.5'"],
 ])('%s exits 2 and shows the filter', async (line, advice) => {
   const { imgctl } = await userOf();
