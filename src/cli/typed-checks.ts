@@ -149,6 +149,7 @@ function formatError(
  *     -o noheader           use --no-header
  *     -o path               use --get path
  *     -o columns=id,name    use -c id,name; also for -o id,name
+ *     -o images.csv         to write to a file: > images.csv
  */
 function meantByOutput(
   text: string,
@@ -159,6 +160,7 @@ function meantByOutput(
   if (/^no-?headers?$/i.test(text)) return use('--no-header');
   const isField = (word: string) => fields.some(({ name }) => name === word.toLowerCase());
   const [, columns = text] = /^columns=(.*)/s.exec(text) ?? [];
+  if (/^[\w./-]*[./][\w./-]*$/.test(text)) return `to write to a file: > ${text}`;
   if (!columns.split(',').every(isField)) return undefined;
   return (isField(text) && use('--get', ` ${text}`)) || use('-c', ` ${columns}`);
 }

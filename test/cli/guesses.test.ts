@@ -112,6 +112,7 @@ it.each([
   ['login hunter2', 'use: imgctl login --username USER, or with --base-url URL\n'],
   ['images list -o jsonl', 'did you mean ndjson? valid: '],
   ['images list -o wide', 'valid: table, json, '],
+  ['images snapshot -o c.json', 'to write to a file: > c.json\n'],
   ['images list -o noheader', 'use --no-header\n'],
   ['images list -o columns=ID,name', 'use -c ID,name\n'],
   ['images list -o id,name', 'use -c id,name\n'],
