@@ -90,11 +90,20 @@ function unknownPage(
   const text = quoted([...unknown, ...(isTopic ? ['…'] : [])].join(' '));
   const owner = listed.find((each) => findSubcommand(each, word));
   const below = owner && `${owner.name} ${findSubcommand(owner, word)?.name}`;
-  // help list, but not help upload
-  const meant = nearest(word, [...listed.map(({ name }) => name), ...topics]) ?? below;
+  const near = nearest(word, [...listed.map(({ name }) => name), ...topics]);
+  // help filter, help list or help columns, but not help upload
+  const meant = near ?? below ?? (path.length === 0 ? topicAbout(word) : undefined);
   const otherwise = guess(path, words) ?? `see: ${page}`;
   const facts = meant ? `did you mean ${page} ${meant}?` : otherwise;
   return new ImgctlError('usage', `unknown command or topic ${text}`, { facts });
+}
+
+/** Returns the topic whose summary has a word that begins like this one: output for formats. */
+function topicAbout(word: string): string | undefined {
+  const [stem] = /^[a-z]{4,}?(?=s?$)/i.exec(word) ?? [];
+  if (stem === undefined) return undefined;
+  const isAbout = new RegExp(`\\b${stem}`, 'i');
+  return TOPICS.find(({ summary }) => isAbout.test(summary))?.name;
 }
 
 /** Returns what commander lays out: usage, description, examples, options and subcommands. */

@@ -80,6 +80,7 @@ describe('imgctl help', () => {
     ['images lst --help', 'did you mean imgctl help images list?'],
     ['--help imags', 'did you mean imgctl help images?'],
     ['help ls', 'did you mean imgctl help images list?'],
+    ['help columns', 'did you mean imgctl help output?'],
     ['help upload', 'use: imgctl push FILE'],
     ['help images search', 'use: imgctl images list WORD'],
     ['help nope', 'see: imgctl help'],
