@@ -20,6 +20,7 @@ function useStoredCode() {
     // V8 rejects the code if it runs with other flags, as NODE_OPTIONS can set them.
     if (script.cachedDataRejected !== false) compiled.push({ stored, source, script });
     const { exports } = module;
+    // The bundle uses neither import() nor require.resolve.
     const requireFrom = (name) => module.require(name);
     script.runInThisContext().call(exports, exports, requireFrom, module, file, path.dirname(file));
   };
@@ -65,22 +66,34 @@ function checksum(source, code) {
 function codeFolder({ env, platform, getuid }) {
   const { HOME = '', XDG_CACHE_HOME = '', LOCALAPPDATA } = env;
   if (env.NODE_DISABLE_COMPILE_CACHE) return undefined;
-  if (platform === 'win32') return LOCALAPPDATA && path.join(LOCALAPPDATA, 'imgctl/compiled');
-  const cache = path.isAbsolute(XDG_CACHE_HOME) ? XDG_CACHE_HOME : path.join(HOME, '.cache');
-  const names = path.relative(HOME, path.join(cache, 'imgctl/compiled')).split(path.sep);
-  if (!path.isAbsolute(HOME) || names[0] === '..') return undefined;
-  let folder = HOME;
   try {
-    for (const name of ['.', ...names]) {
+    if (platform === 'win32') return LOCALAPPDATA && windowsFolder(LOCALAPPDATA);
+    if (!path.isAbsolute(HOME)) return undefined;
+    const cache = path.isAbsolute(XDG_CACHE_HOME) ? XDG_CACHE_HOME : path.join(HOME, '.cache');
+    const names = path.relative(HOME, path.join(cache, 'imgctl/compiled')).split(path.sep);
+    if (names[0] === '..' || !isOursAlone(HOME, getuid())) return undefined;
+    let folder = HOME;
+    for (const name of names) {
       folder = path.join(folder, name);
-      if (name !== '.' && !fs.existsSync(folder)) fs.mkdirSync(folder, { mode: 0o700 });
-      const stats = fs.lstatSync(folder);
-      if (!stats.isDirectory() || stats.uid !== getuid() || stats.mode & 0o022) return undefined;
+      if (!fs.existsSync(folder)) fs.mkdirSync(folder, { mode: 0o700 });
+      if (!isOursAlone(folder, getuid())) return undefined;
     }
-    return fs.lstatSync(folder).mode & 0o077 ? undefined : folder;
+    return folder;
   } catch {
     return undefined;
   }
+}
+
+function windowsFolder(localAppData) {
+  const folder = path.join(localAppData, 'imgctl/compiled');
+  fs.mkdirSync(folder, { recursive: true });
+  return folder;
+}
+
+/** True for a folder, no link, of this user that nobody else may write to. */
+function isOursAlone(folder, uid) {
+  const stats = fs.lstatSync(folder);
+  return stats.isDirectory() && stats.uid === uid && !(stats.mode & 0o022);
 }
 
 module.exports = { useStoredCode };

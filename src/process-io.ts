@@ -82,7 +82,8 @@ export function workingDirectory({ cwd, env }: Pick<NodeJS.Process, 'cwd' | 'env
 
 /**
  * Returns the environment; on Windows in capitals, where a copy would tell names of other case
- * apart. It has no NODE_TLS_REJECT_UNAUTHORIZED, of which Node would warn in vain.
+ * apart. Removes NODE_TLS_REJECT_UNAUTHORIZED from that of the process, of which Node would warn in
+ * vain; imgctl warns of it by the copy.
  */
 export function environmentOf({
   env,

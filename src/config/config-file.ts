@@ -119,11 +119,15 @@ export function serviceOf(texts: Texts): string | undefined {
 
 /** A profile whose base URL is removed keeps its service, if any: no other may get its password. */
 function withService(changed: Texts, stored: Texts): Texts {
-  const isBound = Object.keys(changed).some((key) => changed[key] && isOfService(key));
-  const former = stored['base-url'] ?? changed[FORMER_URL] ?? '';
-  const isUsable = tryOr(() => SETTINGS['base-url'].value.parse(former), undefined) !== undefined;
-  const isNeeded = isBound && isUsable && changed['base-url'] === undefined;
-  return { ...changed, [FORMER_URL]: isNeeded ? former : undefined };
+  const { [FORMER_URL]: kept, ...texts } = changed;
+  const former = stored['base-url'] ?? kept ?? '';
+  const isBound = Object.keys(texts).some((key) => texts[key] && isOfService(key));
+  if (!isBound || texts['base-url'] !== undefined || !isBaseUrl(former)) return texts;
+  return { ...texts, [FORMER_URL]: former };
+}
+
+function isBaseUrl(text: string): boolean {
+  return tryOr(() => SETTINGS['base-url'].value.parse(text), undefined) !== undefined;
 }
 
 const MUTEX_PATIENCE = 20_000;

@@ -56,17 +56,21 @@ function isPlainPath(text: string): boolean {
   return text !== '' && text !== '/' && !isUrl;
 }
 
-/** Returns the URL of a folder. */
+/** Returns the URL of a folder. @throws ImgctlError usage: the root folder */
 export function storedFolder(target: UploadTarget, _name: string, cwd: string): string | undefined {
   if (target.kind !== 'file') return undefined;
-  return builtin('node:url').pathToFileURL(builtin('node:path').resolve(cwd, target.path)).href;
+  const folder = builtin('node:path').resolve(cwd, target.path);
+  const { href } = builtin('node:url').pathToFileURL(folder);
+  // The working directory may be one that no URL can be of, such as /.
+  parseUploadUrl(href);
+  return href;
 }
 
 /** @throws ImgctlError usage: another scheme, credentials, query or fragment, no bucket */
 export function parseUploadUrl(given: string): UploadTarget {
   const text = given.trim();
   // The name of a folder may end with a blank.
-  if (isPlainPath(text)) return { kind: 'file', path: given };
+  if (isPlainPath(text)) return { kind: 'file', path: given.trimStart() };
   const [, scheme = '', address = text] = /^(s3|dav)\+(https?:.*)$/is.exec(text) ?? [];
   if (!URL.canParse(address)) throw invalidUploadUrl(text);
   const url = new URL(address);

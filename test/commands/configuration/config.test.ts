@@ -126,6 +126,7 @@ describe('config', () => {
     ['upload-url', 'file:///a%2fb', 'use a URL such as '],
     ['upload-url', 'file:', 'use a URL such as '],
     ['upload-url', 'file:///', 'use a URL such as '],
+    ['upload-url', '/..', 'use a URL such as '],
     ['upload-url', 'file:.', 'use a URL such as '],
     ['upload-url', 'file:uploads', 'use a URL such as '],
     ['upload-url', 's3+https://host', 's3+https://host/bucket/prefix'],
