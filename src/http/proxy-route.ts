@@ -66,8 +66,11 @@ export function parseProxy(text: string, setting: string, bypass?: string): Http
   const problem = isSocks
     ? 'is a SOCKS proxy, which is not supported'
     : 'is not an http or https URL';
+  const escapes = text.includes('@')
+    ? ' (in a user name or password, write / as %2F, # as %23 and \\ as %5C)'
+    : '';
   throw new ImgctlError('config', `${setting} ${problem}`, {
-    facts: `use the HTTP port of the proxy, such as http://proxy.example.com:3128 (in a user name or password, write / as %2F, # as %23 and \\ as %5C)${orBypass}`,
+    facts: `use the HTTP port of the proxy, such as http://proxy.example.com:3128${escapes}${orBypass}`,
   });
 }
 

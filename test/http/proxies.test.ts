@@ -102,7 +102,8 @@ describe('chooseProxy', () => {
   ])('rejects %s without its password: it %s', (text, problem) => {
     const error = thrownBy(() => chooseProxy(new URL(HTTPS), { HTTPS_PROXY: text }));
     expect(error).toMatchObject({ code: 'config', message: `HTTPS_PROXY ${problem}` });
-    expect(hintOf(error)).toContain('http://proxy.example.com:3128');
+    const escapes = text.includes('@') ? ' (in a user name or password, ' : ', or';
+    expect(hintOf(error)).toContain(`http://proxy.example.com:3128${escapes}`);
   });
 });
 
