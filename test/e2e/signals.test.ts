@@ -137,6 +137,7 @@ describe('imgctl', () => {
     const { stderr, exitCode } = await demo.ended;
     expect(exitCode).toBe(130);
     expect(stderr).toMatch(/\nimgctl: demo interrupted; nothing was left behind\n$/);
+    expect(stderr).not.toContain('hint:');
     expect(readdirSync(env.TMPDIR)).toEqual([]);
   });
 });

@@ -6,7 +6,8 @@ import type { HttpResponse } from '../../../src/http/message.ts';
 import { failed, fakeIo, runCli } from '../../support/io.ts';
 import { emulatorUser, PASSWORD, scriptedUser } from '../../support/users.ts';
 
-const NEXT = { meta: { pages: { next_url: '?page=2' } } };
+/** Only the query counts. */
+const NEXT = { meta: { pages: { next_url: 'https://elsewhere.example/v3?page=2' } } };
 
 describe('api', () => {
   /** Runs `imgctl api` and returns the bytes on stdout. */
