@@ -10,7 +10,7 @@ import {
 } from '../config/stored-password.ts';
 import type { Context } from '../context.ts';
 import { hasCode, type ImgctlError, tryOr } from '../errors.ts';
-import { describeLocation, openPasswordStore } from '../secrets/keychain.ts';
+import { describeLocation, openPasswordStore } from '../secrets/password-store.ts';
 
 /** Returns the other profiles with this base URL and user name, which share the token. */
 export function profilesSharing({ settings, io }: Context, account: Account): string[] {

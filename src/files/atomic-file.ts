@@ -45,7 +45,8 @@ export function readOwnFile(
     if (!stat.isFile()) throw new Error('it is not a regular file');
     check?.(stat);
     if (stat.size > MAX_FILE_SIZE) throw new Error('it is too large');
-    const isTooPublic = (stat.mode & 0o077) !== 0 && stat.uid === (uid ?? stat.uid);
+    const isOurs = uid === undefined || stat.uid === uid;
+    const isTooPublic = isOurs && (stat.mode & 0o077) !== 0;
     // On a read-only file system: reading it is still right.
     if (isTooPublic) tryOr(() => fs.fchmodSync(descriptor, 0o600), undefined);
     return decodeUtf8(fs.readFileSync(descriptor));
@@ -112,7 +113,7 @@ export function writeJsonFile(file: string, value: JsonObject, options?: WriteOp
 }
 
 /**
- * The old file stays whole until the new one is on the disk and was read back.
+ * Replaces a file. The old one stays whole until the new one is on the disk and was read back.
  * @throws the file system's error; no staging file stays then
  */
 export async function replaceFile(
@@ -130,16 +131,7 @@ export async function replaceFile(
     const old = keepsOwner ? fs.lstatSync(file, { throwIfNoEntry: false }) : undefined;
     if (old) keepOwner(staging, old);
     flushAndVerify(staging, text);
-    for (let delay = 8; ; delay *= 2) {
-      assertHeld?.();
-      try {
-        fs.renameSync(staging, file);
-        return;
-      } catch (error) {
-        if (!BUSY.includes(errorCode(error)) || delay > MAX_DELAY) throw error;
-      }
-      await builtin('node:timers/promises').setTimeout(delay);
-    }
+    await putInPlace(staging, file, assertHeld);
   } finally {
     removeLeftovers(file, staging);
   }
@@ -151,12 +143,25 @@ function keepOwner(staging: string, { uid, gid }: fs.Stats): void {
   if (error) tryOr(() => fs.lchownSync(staging, -1, gid), undefined);
 }
 
+const BUSY = ['EPERM', 'EACCES', 'EBUSY'];
+/** Milliseconds. */
+const MAX_DELAY = 512;
+
 /**
- * On Windows a virus scanner or another reader may block a rename: it is retried for a second.
+ * On Windows a virus scanner or another reader may block the rename: it is retried for a second.
  * Elsewhere such an error comes a second late.
  */
-const BUSY = ['EPERM', 'EACCES', 'EBUSY'];
-const MAX_DELAY = 512;
+async function putInPlace(staging: string, file: string, assertHeld?: AssertHeld): Promise<void> {
+  for (let delay = 8; ; delay *= 2) {
+    assertHeld?.();
+    try {
+      return fs.renameSync(staging, file);
+    } catch (error) {
+      if (!BUSY.includes(errorCode(error)) || delay > MAX_DELAY) throw error;
+    }
+    await builtin('node:timers/promises').setTimeout(delay);
+  }
+}
 
 function flushAndVerify(file: string, text: string | Buffer): void {
   const descriptor = fs.openSync(file, 'r+');

@@ -149,7 +149,7 @@ async function pause(io: Clock): Promise<number> {
 interface Look {
   /** Its file. */
   readonly holder?: string | undefined;
-  /** When it was renewed, or its folder created: milliseconds by the clock of the disk. */
+  /** Changes whenever it is renewed, and is compared with nothing else. */
   readonly time?: number;
 }
 

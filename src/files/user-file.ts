@@ -24,6 +24,7 @@ import { type Mutex, MutexLostError, withMutex } from './mutex.ts';
 const MAX_SIZE = 256 * 2 ** 20;
 
 /**
+ * Reads a whole file as text.
  * @param what how messages name it: `the snapshot catalogue.json`
  * @param gzip given if the file may be compressed
  * @returns undefined if the file does not exist

@@ -47,8 +47,9 @@ export interface ChildResult {
  *     `limit` has passed without that, or it cannot be started     a failure
  *     an interrupt                                                 its reason is thrown
  *
- * The program gets a process group of its own, which is killed as a whole: children that go on
- * would hold the pipes of imgctl. It has no terminal, so it cannot prompt there.
+ * The program gets a process group of its own. If it still runs in the end, the group is killed as a
+ * whole: children that go on would hold the pipes of imgctl. It has no terminal, so it cannot
+ * prompt there.
  */
 export async function runChild(io: Io, options: ChildOptions): Promise<ChildResult> {
   const { command, args = [], input, limit = TIME_LIMIT, limitAfterLine } = options;
@@ -69,6 +70,21 @@ export async function runChild(io: Io, options: ChildOptions): Promise<ChildResu
   // The program may end without reading everything.
   child.stdin?.on('error', () => {}).end(input);
   return new Promise((resolve, reject) => {
+    let pipeTimer: NodeJS.Timeout | undefined;
+    let lineTimer: NodeJS.Timeout | undefined;
+    const limitTimer = setTimeout(
+      () => end(undefined, `did not finish within ${limit / 1_000} s`),
+      limit,
+    );
+    const cleanUp = () => {
+      for (const timer of [limitTimer, lineTimer, pipeTimer]) clearTimeout(timer);
+      io.signal.removeEventListener('abort', interrupt);
+      const hasEnded = child.exitCode !== null || child.signalCode !== null;
+      if (!hasEnded && child.pid !== undefined) io.system.killGroup(child.pid);
+      // A background child of the program may hold the pipes open.
+      child.stdout?.destroy();
+      child.stderr?.destroy();
+    };
     const end = (exitCode: number | undefined, failure: string | undefined, cause?: unknown) => {
       cleanUp();
       resolve({ ...output, exitCode, failure, cause });
@@ -77,39 +93,23 @@ export async function runChild(io: Io, options: ChildOptions): Promise<ChildResu
       cleanUp();
       reject(io.signal.reason);
     };
-    const cleanUp = () => {
-      clearTimeout(deadline);
-      clearTimeout(pipeDeadline);
-      io.signal.removeEventListener('abort', interrupt);
-      const hasEnded = child.exitCode !== null || child.signalCode !== null;
-      if (!hasEnded && child.pid !== undefined) io.system.killGroup(child.pid);
-      // A background child of the program may hold the pipes open.
-      child.stdout?.destroy();
-      child.stderr?.destroy();
-    };
-    let pipeDeadline: NodeJS.Timeout | undefined;
-    let deadline = setTimeout(
-      () => end(undefined, `did not finish within ${limit / 1_000} s`),
-      limit,
-    );
-    let hasLine = false;
+    io.signal.addEventListener('abort', interrupt, { once: true });
     for (const name of ['stdout', 'stderr'] as const) {
       child[name]?.setEncoding('utf8').on('data', (chunk: string) => {
         if (output[name].length < MAX_OUTPUT) output[name] += chunk;
-        if (limitAfterLine === undefined || hasLine || !output.stdout.includes('\n')) return;
-        hasLine = true;
-        clearTimeout(deadline);
-        deadline = setTimeout(() => end(undefined, undefined), limitAfterLine);
+        if (limitAfterLine === undefined || lineTimer || !output.stdout.includes('\n')) return;
+        clearTimeout(limitTimer);
+        lineTimer = setTimeout(() => end(undefined, undefined), limitAfterLine);
       });
     }
-    io.signal.addEventListener('abort', interrupt, { once: true });
     child.once('error', (cause) => end(undefined, NOT_STARTED, cause));
     child.once('exit', (code, signal) => {
-      clearTimeout(deadline);
+      clearTimeout(limitTimer);
+      clearTimeout(lineTimer);
       const failure = signal ? `was killed by ${signal}` : `failed with exit code ${code}`;
       const endWithCode = () => end(code ?? undefined, code === 0 ? undefined : failure);
       child.once('close', endWithCode);
-      pipeDeadline = setTimeout(endWithCode, READING_LIMIT);
+      pipeTimer = setTimeout(endWithCode, READING_LIMIT);
     });
   });
 }

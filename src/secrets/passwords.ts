@@ -5,7 +5,7 @@ import { locationToRead } from '../config/stored-password.ts';
 import { ImgctlError } from '../errors.ts';
 import type { Facts } from '../facts.ts';
 import type { Io } from '../io.ts';
-import { describeLocation, openPasswordStore } from './keychain.ts';
+import { describeLocation, openPasswordStore } from './password-store.ts';
 import { findSecret, type SecretSource } from './secrets.ts';
 
 export interface PasswordSource extends SecretSource {

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import type { Account } from '../../src/config/settings.ts';
-import { openPasswordStore } from '../../src/secrets/keychain.ts';
+import { openPasswordStore } from '../../src/secrets/password-store.ts';
 import { fakeIo, temporaryDirectory } from '../support/io.ts';
 import { type FakeKeychain, fakeHelper, fakeKeychain } from '../support/keychain.ts';
 import { unixOnlySuite } from '../support/platform.ts';

@@ -135,7 +135,8 @@ describe('the unattended password', () => {
       'put the secret alone on its first line',
     ],
   ])('is a config error if the file is %s', async (file, message, hint) => {
-    const reading = sourceWith({ IMGCTL_PASSWORD_FILE: file })?.read();
+    const cwd = temporaryDirectory();
+    const reading = sourceWith({ IMGCTL_PASSWORD_FILE: file }, {}, cwd)?.read();
     const named = (text: string) => text.replace('NAME', 'IMGCTL_PASSWORD_FILE');
     const error = { code: 'config', message: named(message), facts: advice(named(hint)) };
     await expect(reading).rejects.toMatchObject(error);

@@ -25,7 +25,7 @@ import { attempt, EXIT_CODES, hasCode, ImgctlError } from '../../errors.ts';
 import { advice, hint, imgctl, setting } from '../../facts.ts';
 import { ask } from '../../output/prompt.ts';
 import { printable } from '../../output/text.ts';
-import { describeLocation, openPasswordStore } from '../../secrets/keychain.ts';
+import { describeLocation, openPasswordStore } from '../../secrets/password-store.ts';
 import { givenPassword, storedPassword } from '../../secrets/passwords.ts';
 import { passwordOfStdin } from '../../secrets/secrets.ts';
 import { givenToken, type Session } from '../../session/session.ts';
