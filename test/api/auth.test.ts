@@ -180,6 +180,12 @@ describe('a token request', () => {
     expect(await failure(issued)).toMatchObject({ code: 'bad-answer', message });
   });
 
+  it('accepts a token of 8 KiB', async () => {
+    const token = 'x'.repeat(8_192);
+    const { issued } = await request({ json: { ...RECORD, token } });
+    expect((await issued).token).toBe(token);
+  });
+
   it.each([
     [401, { message: 'Bad credentials.' }, 'wrong-credentials'],
     [401, '<html>', 'bad-answer'],

@@ -112,7 +112,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     });
   });
 
-  it('replaces a token of this machine that expires soon', async () => {
+  it('replaces a token of this machine only if it expires soon', async () => {
     const { machine, open, current } = await fleetWithToken();
     const io = machine();
     const { stores, files } = await open(io);
@@ -120,6 +120,8 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     await files.write(soon);
     expect((await stores.current.read())?.token).toBe(current);
     expect(files.read()?.token).toBe(current);
+    await files.write({ ...soon, token: 'own', expiresAt: io.now() + 3_600_000 });
+    expect((await stores.current.read())?.token).toBe('own');
   });
 
   it('leaves no copy on a machine that read the token just before a logout everywhere', async () => {
