@@ -164,3 +164,9 @@ it('the fault partial shows an upload before it is complete', async () => {
   expect((await response).statusCode).toBe(201);
   expect(readFileSync(path.join(folder, 'b.ova'), 'utf8')).toBe('the start');
 });
+
+it('the fault late:401 responds after the whole upload, of which nothing stays', async () => {
+  const { statusOf, stored } = await startStorage('PUT *=late:401');
+  expect(await statusOf('PUT', 'b.ova', {}, 'content')).toBe(401);
+  expect(stored()).toEqual(['a.ova']);
+});
