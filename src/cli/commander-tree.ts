@@ -83,9 +83,9 @@ export class CommandTree {
   /** Adds what help lists; of the commands that the line names, all that is declared. */
   #addCommands(group: Command, declared: readonly CommandDeclaration[], argv: readonly string[]) {
     for (const declaration of declared) {
-      const { name, summary, group: heading, hidden = false } = declaration;
+      const { name, summary, group: heading } = declaration;
       const [, ...others] = commandNames(declaration);
-      const command = group.command(name, { hidden }).aliases(others).summary(summary);
+      const command = group.command(name).aliases(others).summary(summary);
       if (heading) command.helpGroup(`${heading}:`);
       // To declare the others would take time.
       const isNamed = [name, ...others].some((each) => argv.includes(each));
