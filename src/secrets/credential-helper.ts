@@ -4,6 +4,7 @@ import type { Account } from '../config/settings.ts';
 import { ImgctlError, tryOr } from '../errors.ts';
 import { advice } from '../facts.ts';
 import type { Io } from '../io.ts';
+import { shellQuote } from '../words.ts';
 import { PasswordProgram, type PasswordProtocol } from './password-program.ts';
 
 /** @param helper its name, or a path */
@@ -19,7 +20,7 @@ export function credentialHelper(helper: string, io: Io, limit?: number): Passwo
         failure !== undefined && stdout.includes('credentials not found'),
       errorsOn: 'stdout',
       namesAction: true,
-      factsIfFailed: advice(`check it with: ${command} list`),
+      factsIfFailed: advice(`check it with: ${shellQuote(command)} list`),
       factsIfMissing: { kind: 'helper-missing' },
     },
     limit,

@@ -8,7 +8,6 @@ const KEYCHAIN = {
   errorsOn: 'stderr',
   namesAction: false,
   factsIfFailed: { kind: 'keychain', fix: 'start and unlock the system keychain' },
-  factsIfMissing: { kind: 'keychain', fix: 'install it (Debian: libsecret-tools)' },
 } as const;
 
 /** The command of libsecret works with every implementation of the Secret Service. */
@@ -18,6 +17,7 @@ export function secretTool(io: Io, limit?: number): PasswordProtocol {
     {
       command: 'secret-tool',
       isNotFound: ({ exitCode, stderr }) => exitCode === 1 && stderr === '',
+      factsIfMissing: { kind: 'keychain', fix: 'install it (Debian: libsecret-tools)' },
       ...KEYCHAIN,
     },
     limit,
@@ -60,6 +60,7 @@ export function security(io: Io, limit?: number): PasswordProtocol {
       command: 'security',
       // errSecItemNotFound, -25300, in eight bits.
       isNotFound: ({ exitCode }) => exitCode === 44,
+      factsIfMissing: { kind: 'keychain', fix: undefined },
       ...KEYCHAIN,
     },
     limit,

@@ -13,7 +13,7 @@ export interface PasswordProtocol {
   readonly program: PasswordProgram;
   /** Returns the password of the account; undefined if there is none. */
   get(account: Account): Promise<string | undefined>;
-  /** Replaces what `remove` would remove. */
+  /** Replaces those of the profile (keychain), or that of the base URL, of any user (helper). */
   set(account: Account, password: string): Promise<void>;
   /**
    * Removes the passwords of the profile (keychain), or that of the account (helper).
@@ -80,6 +80,8 @@ export class PasswordProgram {
     const [line = ''] = said.split('\n');
     // JSON may be credentials.
     if (line === '' || said.includes('{')) return '';
+    // What a program printed before it was killed may be a password.
+    if (result.exitCode === undefined) return '';
     // A program may repeat its input.
     if (password !== undefined && hasPartOf(password, line)) return '';
     return `: ${shorten(line.replace(`${this.name}: `, ''), MAX_REASON)}`;

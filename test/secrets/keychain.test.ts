@@ -152,7 +152,7 @@ unixOnlySuite('the credential helper is a shell script')('a credential helper', 
 
   const NO_JSON = 'get did not print a user name and secret as JSON';
   it.each([
-    ['hangs', 'exec sleep 60', 'get did not finish within 0.1 s', 100],
+    ['hangs', 'echo canary; exec sleep 60', 'get did not finish within 0.1 s', 100],
     ['fails', 'echo locked; exit 3', 'get failed with exit code 3: locked'],
     [
       'fails in many words',

@@ -30,7 +30,9 @@ describe('api', () => {
     // A message follows an error.
     const isEnded = [undefined, 10].includes(expected.at(-1));
     const ended = isEnded ? expected : Buffer.concat([expected, Buffer.from('\n')]);
-    expect((await bytesOf(body, 404)).bytes).toEqual(ended);
+    const error = await bytesOf(body, 404);
+    expect(error.bytes).toEqual(ended);
+    expect(error.stderr).toMatch(/^imgctl: GET .*\/v2\/thing: 404/);
   });
 
   it('escapes control characters on a terminal and ends the line', async () => {

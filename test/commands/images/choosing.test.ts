@@ -179,10 +179,10 @@ describe('images latest on a terminal', () => {
   });
 
   it.each([
-    ['three empty lines', '\n\n\n', 2],
+    ['three empty lines', '\n\n\n1\n', 2],
     ['Ctrl-D', '\u0004', 2],
     ['Ctrl-C', '\u0003', 130],
-    ['three wrong answers', '4\n\u001b[A9\nsuse\n', 2],
+    ['three wrong answers', '4\n\u001b[A9\nsuse\n1\n', 2],
   ])('chooses nothing after %s', async (_, keys, exitCode) => {
     expect(await typing(keys)).toMatchObject({ stdout: '', exitCode });
   });
