@@ -21,7 +21,8 @@ it.each([
 
 it.each([
   [57_001, 'at 10:00:58 (in 58 s)'],
-  [30 * 3_600_000, 'on 2026-01-06 at 16:00:00'],
+  [12 * 3_600_000, 'at 22:00:00 (in 12 h)'],
+  [12 * 3_600_000 + 1, 'on 2026-01-05 at 22:00:01'],
   [-5, 'at 10:00:00 (in 0 s)'],
   [9e15, 'later'],
 ])('describeLater shows an instant %j ms later as %s', (wait, text) => {

@@ -27,7 +27,7 @@ export function parseRedisAddress(given: string) {
   }
   return {
     tls: url.protocol === 'rediss:',
-    host: url.hostname.replace(/^\[|\]$/g, ''),
+    host: url.hostname.toLowerCase().replace(/^\[|\]$/g, ''),
     port: Number(url.port || 6379),
     username: username || undefined,
     database: Number(database),
@@ -104,13 +104,13 @@ const MEANT_URLS: readonly (readonly [RegExp, string])[] = [
   // s3://bucket/x
   [/^s3a?:\/\/([\w.-]+(?:\/[\w./-]*)?)$/i, 's3+https://s3.amazonaws.com/$1'],
   // https://bucket.s3.eu-west-1.amazonaws.com/x
-  [/^https:\/\/([\w.-]+)\.(s3[\w.-]*\.amazonaws\.com)((?:\/[^@]*)?)$/i, 's3+https://$2/$1$3'],
+  [/^https:\/\/([\w.-]+)\.(s3[\w.-]*\.amazonaws\.com)((?:\/[^@?#]*)?)$/i, 's3+https://$2/$1$3'],
   // https://s3.eu-west-1.amazonaws.com/bucket/x
-  [/^(https:\/\/s3[\w.-]*\.amazonaws\.com\/[^@]*)$/i, 's3+$1'],
-  [/^(https?:[^@]*)$/i, 'dav+$1'],
+  [/^(https:\/\/s3[\w.-]*\.amazonaws\.com\/[^@?#]*)$/i, 's3+$1'],
+  [/^(https?:[^@?#]*)$/i, 'dav+$1'],
   // davs://host/x, webdav://host/x
-  [/^(?:web)?davs:([^@]*)$/i, 'dav+https:$1'],
-  [/^(?:web)?dav:([^@]*)$/i, 'dav+http:$1'],
+  [/^(?:web)?davs:([^@?#]*)$/i, 'dav+https:$1'],
+  [/^(?:web)?dav:([^@?#]*)$/i, 'dav+http:$1'],
 ];
 
 function meantUploadUrl(text: string): string | undefined {

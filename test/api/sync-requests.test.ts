@@ -48,6 +48,11 @@ describe('a submitted sync', () => {
     expect(await submit({ status: 202, json })).toMatchObject({ id, response: json });
   });
 
+  it('has the id of a response whose message is not UTF-8', async () => {
+    const body = Buffer.from('{"id": 41, "message": "Gr\u00fc\u00dfe"}', 'latin1');
+    expect(await submit({ status: 202, body })).toMatchObject({ id: 41 });
+  });
+
   it.each([
     ...[{ id: '../../x' }, { id: '..' }, { id: '-7f' }, { id: -1 }, { id: 1.5 }, [{ id: 41 }]],
     ...[{ request: null, data: null, id: null, _links: null }, linked([]), linked('/v2'), null],

@@ -181,7 +181,7 @@ it.each([
   ['IMGCTL_TOKEN_STORE_KEY_FILE', '/dev/null/missing', '/dev/null/missing does not exist'],
 ])('the token store rejects %s=%s without a request', async (name, value, message) => {
   const { imgctl, requests } = await emulatorUser();
-  const env = { ...PASSWORD, IMGCTL_TOKEN_STORE: 'redis://localhost', [name]: value };
+  const env = { ...PASSWORD, IMGCTL_TOKEN_STORE: 'redis://LOCALHOST', [name]: value };
   const result = await imgctl('images list', { env });
   expect(result).toEqual(failed(2, message));
   expect([result.stderr.includes('canary'), requests]).toEqual([false, []]);

@@ -215,6 +215,15 @@ describe('a member', () => {
     expect(files.at(-1)).toEqual({ name: `${prefix}/${name}`, size: 1, role: 'other' });
   });
 
+  it.each(['', ' '])('may have an empty file whose size is blank: %j', async (blank) => {
+    const archive = followedBy(member('empty.txt'));
+    const header = archive.subarray(-END - BLOCK, -END);
+    header.fill(blank || 0, 124, 136);
+    withChecksum(header);
+    const { files } = await readBytes(archive);
+    expect(files.at(-1)).toEqual({ name: 'empty.txt', size: 0, role: 'other' });
+  });
+
   it('may have a size over 8 GiB', async () => {
     const size = 9 * 1024 ** 3;
     const archive = followedBy(member('big.bin'));

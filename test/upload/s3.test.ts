@@ -121,7 +121,7 @@ describe('push to an S3 storage', () => {
     /** What the object then has besides a size of 17; null if there is none. */
     readonly shown?: Record<string, string> | null;
     readonly replace?: boolean;
-    readonly text: string;
+    readonly text: string | RegExp;
     readonly isRemoved?: boolean;
   }>([
     { what: 'joins an object of another size', text: `${DAMAGED}\n`, isRemoved: true },
@@ -172,10 +172,16 @@ describe('push to an S3 storage', () => {
       text: 'failed after these files became visible: web.ova (perhaps)\nimgctl: 127',
     },
     {
+      what: 'has no such upload, and another object',
+      completion: { status: 404 },
+      shown: OTHER,
+      text: DIFFERENT,
+    },
+    {
       what: 'has no such upload and no object',
       completion: { status: 404 },
       shown: null,
-      text: 'another push removed the upload of web.ova',
+      text: /uploading\nimgctl: another push removed the upload of web\.ova\n/,
     },
   ])('that $what fails, and removes its own object only', async (row) => {
     const { changes, completion, shown = {}, replace, text, isRemoved = false } = row;

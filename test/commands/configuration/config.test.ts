@@ -120,6 +120,7 @@ describe('config', () => {
     ['upload-url', 'ftp://host/x', 's3+https'],
     ['upload-url', ' https://host/x ', 'did you mean dav+https://host/x? Otherwise, use a URL'],
     ['upload-url', 'dav+https://u:hunter2@host/', 'remove the user name'],
+    ['upload-url', 'https://host:99999/?hunter2=1', 'hint: use a URL such as dav+https://'],
     ['upload-url', 'dav+https://h/?hunter2=1', 'remove the user name, password'],
     ['upload-url', '//u:hunter2@host/x', 'hint: use a URL such as dav+https://'],
     ['upload-url', 'https://u:hunter2@host:port', 'hint: use a URL such as dav+https://'],
