@@ -1,4 +1,5 @@
-// Bundles the program into few CommonJS chunks, since each costs a lookup and a read, and the library into one file.
+// Bundles the program into few CommonJS chunks, since each costs a lookup and a read, and what the launcher loads before
+// it, and the library, into one file each.
 
 import { isBuiltin } from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -58,17 +59,25 @@ const builtinModules = {
   },
 };
 
+const oneFile = {
+  dir: 'dist',
+  format: 'cjs',
+  minify: true,
+  entryFileNames: '[name].cjs',
+  codeSplitting: false,
+};
+
+const storedCode = defineConfig({
+  ...common,
+  input: { 'stored-code': 'src/stored-code.ts' },
+  output: oneFile,
+});
+
 export const library = defineConfig({
   ...common,
   input: { library: 'src/library/index.ts' },
   plugins: [builtinModules],
-  output: {
-    dir: 'dist',
-    format: 'cjs',
-    minify: true,
-    entryFileNames: '[name].cjs',
-    codeSplitting: false,
-  },
+  output: oneFile,
 });
 
-export default [program, library];
+export default [program, storedCode, library];

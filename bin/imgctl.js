@@ -23,7 +23,7 @@ function launch() {
   if (answer(process.argv.slice(2), fs, path)) return;
   const bundle = path.join(__dirname, '../dist/main.cjs');
   if (!fs.existsSync(bundle)) return fail('not built yet\nhint: npm run build');
-  require('./stored-code.js').useStoredCode();
+  require('../dist/stored-code.cjs').useStoredCode(require);
   require(bundle).main(process);
 }
 
