@@ -1,8 +1,18 @@
 // The error class, errors of the system in words, and which errors count as defects.
 
 import fs from 'node:fs';
+import { constants } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { asImgctlError, errorReason, ImgctlError, permissionAdvice, tryOr } from '../src/errors.ts';
+import {
+  asImgctlError,
+  type ErrorCode,
+  EXIT_CODES,
+  errorReason,
+  ImgctlError,
+  permissionAdvice,
+  SIGNALS,
+  tryOr,
+} from '../src/errors.ts';
 import { advice } from '../src/facts.ts';
 import { TransportError } from '../src/http/errors.ts';
 
@@ -27,6 +37,26 @@ it.each([
 });
 
 it.each([
+  [1, 'failed server-error bad-answer incomplete-list sync-failed invalid-package lock-broken'],
+  [1, 'conflict storage-full locked'],
+  [2, 'usage config ambiguous'],
+  [3, 'unreachable timeout tls proxy outcome-unknown'],
+  [4, 'not-logged-in wrong-credentials not-permitted token-refused'],
+  [5, 'not-found empty'],
+  [6, 'rate-limited'],
+  [7, 'still-waiting'],
+])('the exit code %i is that of the errors %s', (exitCode, names) => {
+  const codes = names.split(' ') as ErrorCode[];
+  expect(codes.map((code) => new ImgctlError(code, '').exitCode)).toEqual(
+    codes.map(() => exitCode),
+  );
+});
+
+it.each(Object.entries(SIGNALS))('%s ends a run as a shell reports it: %s', (signal, code) => {
+  expect(EXIT_CODES[code]).toBe(128 + constants.signals[signal as NodeJS.Signals]);
+});
+
+it.each([
   ['EISDIR', 'it is a folder', undefined],
   ['ENOSPC', 'no space left on device', undefined],
   ['EROFS', 'read-only file system', undefined],
@@ -40,15 +70,18 @@ it.each([
   expect(permissionAdvice(error, 'a b.ova')).toEqual(hint && advice(hint));
 });
 
+const DEBUG = 'run the command again with --debug to see the stack trace';
 it.each([
-  [new TypeError('broken'), 'unexpected error: broken', 'run the command again with --debug'],
-  ['broken', 'unexpected error: broken', 'to see the stack trace'],
-  [Object.assign(new Error(), { code: 'MODULE_NOT_FOUND' }), 'imgctl was upgraded', 'check what'],
+  [new TypeError('broken'), 'unexpected error: broken', DEBUG],
+  ['broken', 'unexpected error: broken', DEBUG],
+  [
+    Object.assign(new Error(), { code: 'MODULE_NOT_FOUND' }),
+    'imgctl was upgraded or removed while this command ran',
+    'check what it did, then run it again; if that fails, reinstall imgctl',
+  ],
 ])('asImgctlError explains %j: %s', (thrown, message, hint) => {
-  expect(asImgctlError(thrown)).toMatchObject({
-    ...{ code: 'failed', cause: thrown, message: expect.stringContaining(message) },
-    facts: { kind: 'advice', text: expect.stringContaining(hint) },
-  });
+  const error = { code: 'failed', cause: thrown, message, facts: advice(hint) };
+  expect(asImgctlError(thrown)).toMatchObject(error);
 });
 
 it('an ImgctlError keeps what it is given, and asImgctlError returns it unchanged', () => {

@@ -41,6 +41,17 @@ it('commands with --get and --no-trunc have -c, which the hint for a missing val
   }
 });
 
+it('guesses.txt lists what is guessed, and the other names of commands', async () => {
+  const others = leavesOf()
+    .map(([line, { otherNames = [] }]) => ({ typed: otherNames, advice: line }))
+    .filter(({ typed }) => typed.length > 0);
+  const renamed = RENAMED_OPTIONS.map(({ typed, meant, advice = meant }) => ({ typed, advice }));
+  const text = [...COMMAND_GUESSES, ...OPTION_GUESSES, ...renamed, ...others]
+    .map(({ typed, advice }) => `${typed.join(', ')}: ${textOf(advice)}\n`)
+    .join('');
+  await expect(text).toMatchFileSnapshot('guesses.txt');
+});
+
 const rowsOf = (rows: readonly { typed: readonly string[] }[]) =>
   rows.flatMap(({ typed }) => typed);
 
