@@ -1,7 +1,7 @@
 // Help: of every command, of topics, of imgctl without arguments; and what is suggested for unknown words.
 
 import { describe, expect, it } from 'vitest';
-import { exitCodesOf, terms } from '../../../src/cli/command-types.ts';
+import { exitCodesOf, lines, shell, terms } from '../../../src/cli/command-types.ts';
 import { renderBlocks } from '../../../src/cli/help-page.ts';
 import { TOPIC_NAMES } from '../../../src/cli/topics.ts';
 import { SETTING_KEYS, VARIABLES, variableOf } from '../../../src/config/definitions.ts';
@@ -102,6 +102,12 @@ describe('imgctl help', () => {
     [31, 80, `  ${'x'.repeat(31)}\n${' '.repeat(34)}a b\n`],
   ])('puts a meaning beside its term if it has room: %i of %i columns', (length, width, text) => {
     expect(renderBlocks([terms(['x'.repeat(length), 'a b'])], width)).toBe(text);
+  });
+
+  it('shows each kind of block in its own way, with a blank line between them', () => {
+    const blocks = ['a b c:', lines('{ d }', '{ e }'), 'f', shell('g', 'h'), terms(['i', 'j'])];
+    const text = 'a b\nc:\n  { d }\n  { e }\n\nf\n\n  $ g\n  $ h\n\n  i   j\n';
+    expect(renderBlocks(blocks, 5)).toBe(text);
   });
 
   it.each(TOPIC_NAMES)('%s is a topic of at most 52 lines', async (name) => {

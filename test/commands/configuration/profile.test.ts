@@ -91,10 +91,15 @@ describe('profile', () => {
   });
 
   it('without settings, if it is the default, leaves a hint to use another one', async () => {
-    const profiles = { prod: { 'base-url': 'https://images.example' } };
-    const text = 'imgctl: no service address is set\nhint: use another profile: imgctl profile use';
-    const hint = new RegExp(`${text} prod, or run: imgctl login\n$`);
-    await expectSteps(userWith({ profiles }).imgctl, ['images list', '', hint, 2]);
+    const prod = { 'base-url': 'https://images.example' };
+    const text = 'imgctl: no service address is set\nhint:';
+    const other = `${text} use another profile: imgctl profile use prod, or run: imgctl login\n`;
+    const login = `${text} run: imgctl login --profile new, or to try without an account: imgctl demo\n`;
+    await expectSteps(
+      userWith({ profiles: { new: {}, prod } }).imgctl,
+      ['images list', '', other, 2],
+      ['images list --profile new', '', login, 2],
+    );
   });
 
   it('use changes the default and nothing else, and delete removes it', async () => {

@@ -434,6 +434,13 @@ unixOnlySuite('the keychain is a shell script')('login --store-password', () => 
     expect((await imgctl('my-images')).exitCode).toBe(4);
   });
 
+  it('has nothing to delete with logout if the password is gone', async () => {
+    const { imgctl, keychain, store } = await keychainUser();
+    await store();
+    keychain.replaceBy('exit 1');
+    await expectSteps(imgctl, ['logout', '', /^imgctl: logged out of \S+ as demo\n$/]);
+  });
+
   const STORE_TYPED = 'login --store-password';
   const override = (origin: string, how: string) =>
     `the password command (${origin}) would override a stored password\nhint: omit --store-password, or remove the password command: ${how}\n`;
