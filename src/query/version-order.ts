@@ -155,7 +155,7 @@ const areProcessors: Guess = (older, newer) =>
 /** web-1.5g-2, web-2.5g-1: they may be of two sizes. But not 6.5f, 6.5g. */
 const areSizes: Guess = (older, newer) => isNumber(newer.part) && (isSize(older) || isSize(newer));
 
-const isSize = ({ version }: Side) => version.length === 3 && /^\d+,\d,[gmt]$/.test(`${version}`);
+const isSize = ({ version }: Side) => /^\d+,\d,[gmt]$/.test(`${version}`);
 
 /**
  * web-21H2, web-1909: 1909 may be a year and a month. web-9.16, web-992: 992 may be release 9.9.2.

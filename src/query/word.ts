@@ -19,12 +19,12 @@ export interface Word {
 /**
  * Parses one of three kinds of words:
  * - a number such as 8 or 8-1 matches a version that begins with it: 8.1, but not 18;
- * - one with digits or separators, such as rocky9-base, matches Rocky-9_Base, but not rocky-19;
- * - any other word, or a git hash, matches what contains it.
+ * - a git hash matches what contains it: it may be the beginning of one;
+ * - any other, such as rocky9-base, matches Rocky-9_Base, but not rocky-19.
  */
 export function parseWord(text: string): Word {
   if (/^\d[\d._ -]*$/.test(text)) return numberWord(text);
-  if (/[\d._ -]/.test(text) && !isHash(text.toLowerCase())) return wordOfParts(text);
+  if (!isHash(text.toLowerCase())) return wordOfParts(text);
   const folded = foldCase(text);
   const matches = (name: string) => foldCase(name).includes(folded);
   return { text, matches, pieces: [text], positionIn: () => undefined };

@@ -53,7 +53,8 @@ describe('a word', () => {
     ['32bit', 'win-32bit-10', ''],
     ['10G', 'disk-10G.ova', ''],
     ['0G', '', 'disk-10G.ova'],
-    ['a383732', 'photon-3.0-a383732 photon-3.0-fa383732e', ''],
+    ['a383732', 'photon-3.0-a383732 photon-3.0-fa383732e photon-3.0-a38373210', ''],
+    ['c++', 'a-c++-1 A-C++', 'a-c-1'],
     ['a.b', 'a.b a-b a_-b', 'ab'],
     ['.ova', 'web.ova', 'webova'],
     ['x86.64', 'a-9.x86_64.ova', 'a-9.x86_64_v3'],
@@ -204,6 +205,7 @@ describe('of two names of a series', () => {
     ['a-01', 'a-1'],
     ['a-1-a383732', 'a-1-26156e2'],
     ['a-1-a383732', 'a-1'],
+    ['a-1-a1b2c2024', 'a-1'],
     ['a-v1', 'a-1'],
     ['a-12-sp5', 'a-12sp5'],
   ])('neither %s nor %s is newer', (one, other) => {
@@ -254,7 +256,10 @@ describe('of two names of a series', () => {
   });
 
   it.each([
-    ['a-2.0-rc1 a-2.0beta a-3.0.0b2 a-3.0.0c2 a-6.1.0a3 a-11.0.0-M20 a-1.0-alpha.1', true],
+    [
+      'a-2.0-rc1 a-rc1-2024 a-2024-b-1.0b2 a-2.0beta a-3.0.0b2 a-3.0.0c2 a-6.1.0a3 a-11.0.0-M20 a-1.0-alpha.1',
+      true,
+    ],
     ['a-2.0 a-1.0.2g a-b5-1 a-159-3.m10 a-10.2-h4 a-10.2R3 kvm-b289 a-2b', false],
   ])('%s are pre-releases: %s', (names, isPre) => {
     const others = names
@@ -429,6 +434,7 @@ describe('dates with the year at their end', () => {
     ['if the order is the same', ['app-05-06-2024.ova', 'app-01-02-2023.ova']],
     ['numbers', ['CentOS-8.4.2105.ova', 'CentOS-8.3.2011.ova', 'CentOS-7.9.2009.ova']],
     ['without such a day', ['app-33.13.2021', 'app-13.14.2020']],
+    ['four numbers', ['a-28.02.24.1', 'a-15.03.25.2', 'a-1.28.02.24', 'a-1.15.03.25']],
     ['versions such as 10.1.24', ['tomcat-10.1.24', 'tomcat-10.1.19', 'tomcat-9.1.29']],
     ['if others have no date', ['a-28.02.24', 'a-15.03.25', 'a-14.2']],
     ['halves of a year', ['a-22H2', 'a-21H2']],
