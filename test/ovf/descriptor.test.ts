@@ -109,6 +109,11 @@ describe('a descriptor', () => {
     expect(codes(await readDescriptor(xml))).toEqual(code === undefined ? [] : [code]);
   });
 
+  it('has at most 32 deployment options', async () => {
+    const { deploymentOptions } = await readDescriptor(envelope(options(40)));
+    expect(deploymentOptions.map(({ id }) => Number(id))).toEqual([...Array(32).keys()]);
+  });
+
   const INFO = '<Info/>';
   const whole = { InstanceID: 1, ElementName: 'x', ResourceType: 17 };
   const hardware = (items: string) =>

@@ -3,6 +3,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
+import type { FindingCode } from '../../src/ovf/findings.ts';
 import { type PackageSummary, type ReadPackage, readPackage } from '../../src/ovf/package.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { manifestOf, packTar, sampleMembers, type TarMember } from '../support/package-writer.ts';
@@ -39,9 +40,88 @@ export async function readDescriptor(xml: string): Promise<PackageSummary> {
   return { ...summary, findings: summary.findings.filter(({ code }) => !ODD.includes(code)) };
 }
 
-/** Returns the codes of the findings in order; `?` marks a warning. Every finding has a message. */
+/** What findings say, by code. */
+const MESSAGES: Partial<Record<FindingCode, RegExp>> = {
+  'not-a-file': /^not a regular file$/,
+  'not-a-tar': /^(not a tar archive|the file is empty)$/,
+  'bad-header': /^(damaged header; the rest of the archive is unreadable|invalid extended header)$/,
+  'truncated-header': /^the archive ends inside a header$/,
+  'truncated-member': /^the archive ends after \d+ of \d+ bytes$/,
+  'no-end-of-archive': /^the two zero blocks at the end are missing$/,
+  'trailing-data': /^\d+ bytes after the end of the archive$/,
+  'too-many-members': /^more than 10000 headers$/,
+  'unsafe-name': /^must be relative and stay inside the folder$/,
+  'link-member': /^a link, not a regular file$/,
+  'special-member':
+    /^(type \d, not a regular file|sparse; pack it without -S \(bsdtar: with --no-read-sparse\))$/,
+  'duplicate-member': /^another member has the same name$/,
+  'descriptor-not-first': /^the archive starts with \S+$/,
+  'member-order':
+    /^the files are not in the order of the references, or manifest and certificate are not together$/,
+  'several-descriptors': /^the package already has vm\.ovf$/,
+  'no-descriptor': /^contains no \.ovf file$/,
+  'descriptor-too-large': /^\d+ bytes, more than 16 MiB$/,
+  'xml-syntax': /^text data outside of root node$/,
+  'xml-doctype': /^document type declarations are not allowed$/,
+  'not-an-envelope': /^the root element is \w+ \((http:\S+|without a namespace)\)$/,
+  'missing-element': /^no (References section|virtual system)$/,
+  'missing-attribute':
+    /^((File|VirtualSystem|Configuration) without id|File without href|Disk without (diskId|capacity))$/,
+  'bad-number': /^\w+ (must be a whole number|is too large) \(got .+$/,
+  'duplicate-id': /^another (Disk has the identifier d|File has the identifier a\.txt)$/,
+  'unknown-file-reference': /^(disk d: )?unknown file f$/,
+  'unknown-disk': /^(disk d: unknown parent disk p|unknown disk (d|group1\/x))$/,
+  'bad-host-resource': /^host resource must be ovf:\/disk\/ID \(got d\)$/,
+  'unknown-configuration': /^unknown deployment option x$/,
+  'duplicate-instance': /^another item has the InstanceID 1$/,
+  'duplicate-reference': /^another reference names the same file$/,
+  'missing-file': /^(missing or unreadable( chunk of a)?|and \d+ more of this kind)$/,
+  'outside-folder': /^a link to a file outside the folder$/,
+  'size-mismatch': /^(1 byte|\d+ bytes), the descriptor declares \d+$/,
+  'not-gzip': /^declared as gzip, but not gzip data$/,
+  'vmdk-magic':
+    /^(gzip data: unpack it, or declare ovf:compression|neither a sparse header nor a VMDK descriptor)$/,
+  'vmdk-header':
+    /^(invalid (capacity|grain size) of \d+ sectors|invalid grain table of \d+ entries|compressed grains of 65536 sectors, more than 32768|no grain directory|the grain tables overlap|its footer differs from its header|no embedded descriptor|no valid CID and parentCID in its embedded descriptor|corrupted by a transfer in text mode|unknown version \d)$/,
+  'vmdk-split': /^only a descriptor; the data is in other files$/,
+  'vmdk-truncated':
+    /^(does not end with a footer|ends before (its grain directory|its grain table at sector \d+|the end of its (header|embedded descriptor|grain at sector \d+)))$/,
+  'vmdk-type':
+    /^(an ESX server extent, not allowed in a package|declared as streamOptimized, but its grains are not compressed)$/,
+  'manifest-too-large': /^\d+ bytes, more than 2 MiB$/,
+  'manifest-syntax': /^not encoded in UTF-8; save it as UTF-8$/,
+  'digest-without-file': /^listed in the manifest, but missing$/,
+  'certificate-without-manifest': /^the manifest it signs is missing$/,
+  'certificate-syntax':
+    /^(no line such as SHA256\(vm\.mf\)= digits|no certificate in PEM format|an unreadable certificate|more than 100 certificates|\d+ bytes, more than 1 MiB|impossible dates, from .+ to .+)$/,
+  'signature-mismatch':
+    /^(no signature of vm\.mf by its certificate|imgctl test did not issue its certificate)$/,
+  'short-end-of-archive': /^only one zero block at the end$/,
+  'not-ustar': /^not in ustar format; only large files and long names need another format$/,
+  'pax-header': /^pax extended header; use --format=ustar, or gnu for large files and long names$/,
+  'dot-slash-name': /^read as x\.txt$/,
+  'directory-member': /^a directory; a package may contain only files$/,
+  'unreferenced-file': /^not referenced by the descriptor$/,
+  'unknown-unit': /^unknown (capacity|memory) unit pages$/,
+  'too-many-options': /^only the first 32 options are read$/,
+  'unknown-network': /^unknown network n$/,
+  'disk-without-format': /^disk vmdisk1: no format$/,
+  'empty-collection': /^no virtual system in the collection$/,
+  'remote-reference': /^remote file, not checked$/,
+  'unknown-compression': /^unknown compression bzip2, not checked$/,
+  'vmdk-create-type': /^createType is \w+, but its grains are (not )?compressed$/,
+  'capacity-mismatch': /^capacity is \d+ bytes, the descriptor declares \d+$/,
+  'no-manifest': /^no manifest, so the files cannot be verified$/,
+  'manifest-name': /^(should be named vm\.mf|signed as x\.mf, the manifest is vm\.mf)$/,
+  'manifest-algorithms': /^SHA256, SHA1$/,
+  'not-in-manifest': /^not listed in the manifest$/,
+  'certificate-not-verified':
+    /^(a CMS signature, which imgctl cannot verify|unknown algorithm MD5)$/,
+};
+
+/** Returns the codes of the findings in order, and checks what they say; `?` marks a warning. */
 export function codes({ findings }: PackageSummary): string[] {
-  for (const { code, message } of findings) expect(message, code).not.toBe('');
+  for (const { code, message } of findings) expect(message, code).toMatch(MESSAGES[code] ?? 'none');
   return findings.map(({ code, severity }) => (severity === 'error' ? code : `${code}?`));
 }
 

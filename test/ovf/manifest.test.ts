@@ -26,6 +26,10 @@ function parse(text: string) {
 }
 
 describe('parseManifest', () => {
+  const SYNTAX = 'manifest-syntax a.mf:1: expected SHA256(file)= digest';
+  const labelled = (written: string, algorithm = 'SHA256') =>
+    `manifest-label a.mf:1: written as ${written}...; other programs may accept only ${algorithm}(file)= digest`;
+
   it.each([
     [`SHA1(a.ovf)= ${SHA1}`, 'a.ovf', 'SHA1', SHA1],
     [`SHA512(a.ovf)= ${SHA512}`, 'a.ovf', 'SHA512', SHA512],
@@ -41,22 +45,24 @@ describe('parseManifest', () => {
   });
 
   it.each([
-    [`SHA2-1(a)= ${SHA1}`, ['manifest-syntax a.mf:1']],
-    ['junk', ['manifest-syntax a.mf:1']],
-    [`SHA1(${LONGEST}x)= ${SHA1}`, ['manifest-syntax a.mf:1']],
-    [`\nSHA256(a)= ${SHA1}`, ['manifest-syntax a.mf:2']],
-    [`SHA1(a)= ${SHA1}x`, ['manifest-syntax a.mf:1']],
-    [`SHA1()= ${SHA1}`, ['manifest-syntax a.mf:1']],
-    [`SHA1(a)= ${SHA1}\nSHA1(./a)= ${SHA1}`, ['manifest-duplicate a.mf:2']],
-    [`SHA1(a)= ${SHA1}\nSHA256(b)= ${SHA256}`, ['manifest-algorithms a.mf']],
+    [`SHA2-1(a)= ${SHA1}`, [SYNTAX]],
+    ['junk', [SYNTAX]],
+    [`SHA1(${LONGEST}x)= ${SHA1}`, [SYNTAX]],
+    [`\nSHA256(a)= ${SHA1}`, [SYNTAX.replace('1', '2')]],
+    [`SHA1(a)= ${SHA1}x`, [SYNTAX]],
+    [`SHA1()= ${SHA1}`, [SYNTAX]],
+    [`SHA1(a)= ${SHA1}\nSHA1(./a)= ${SHA1}`, ['manifest-duplicate a.mf:2: a is listed twice']],
+    [`SHA1(a)= ${SHA1}\nSHA256(b)= ${SHA256}`, ['manifest-algorithms a.mf: SHA1, SHA256']],
     // Labels that are read, with one warning: of OpenSSL 3, of BSD and of others.
-    [`SHA256 (a)= ${SHA256}`, ['manifest-label a.mf:1']],
-    [`SHA256(a) = ${SHA256}`, ['manifest-label a.mf:1']],
-    [`sha-256(a)=${SHA256}`, ['manifest-label a.mf:1']],
-    [` SHA1(a)= ${SHA1}`, ['manifest-label a.mf:1']],
-    [`SHA2-256(a)= ${SHA256}\nSHA2-256(b)= ${SHA256}`, ['manifest-label a.mf:1']],
+    [`SHA256 (a)= ${SHA256}`, [labelled('SHA256 (')]],
+    [`SHA256(a) = ${SHA256}`, [labelled('SHA256(')]],
+    [`sha-256(a)=${SHA256}`, [labelled('sha-256(')]],
+    [` SHA1(a)= ${SHA1}`, [labelled(' SHA1(', 'SHA1')]],
+    [`SHA2-256(a)= ${SHA256}\nSHA2-256(b)= ${SHA256}`, [labelled('SHA2-256(')]],
   ])('reports of %j: %j', (text, expected) => {
-    const found = parse(text).findings.map(({ code, place }) => `${code} ${place}`);
+    const found = parse(text).findings.map(
+      ({ code, place, message }) => `${code} ${place}: ${message}`,
+    );
     expect(found).toEqual(expected);
   });
 });

@@ -52,8 +52,8 @@ const qcow2 = (version: number, more: Record<number, readonly number[] | string>
   file(1024, { 0: 'QFI\u00fb', 4: [0, 0, 0, version], ...more });
 const BACKED = { 8: [0, 0, 0, 0, 0, 0, 2, 0], 16: [0, 0, 0, 8], 512: 'base.raw' };
 const backed = qcow2(3, BACKED);
-const vdi = (type: number, link = 0) =>
-  file(512, { 64: [0x7f, 0x10, 0xda, 0xbe], 76: [type], 424: [link] });
+const vdi = (type: number, more: Record<number, readonly number[]> = {}) =>
+  file(512, { 64: [0x7f, 0x10, 0xda, 0xbe], 76: [type], ...more });
 const qed = (features: number) =>
   file(1024, { 0: 'QED\0', 16: [features], 56: [0, 2], 60: [8], 512: 'base.raw' });
 const whole = Buffer.from(sample()[2].content);
@@ -92,8 +92,10 @@ describe('a disk', () => {
       vhdx(3).fill(255, 192 * 1024 + 64, 192 * 1024 + 72),
     ],
     ['of VDI', null, vdi(1)],
+    ['of VDI with other identifiers', null, vdi(1, { 423: [7], 440: [7] })],
     ['of a differencing VDI', 'differencing VDI', vdi(4)],
-    ['of a linked VDI', 'differencing VDI', vdi(1, 7)],
+    ['of a linked VDI', 'differencing VDI', vdi(1, { 424: [7] })],
+    ['of a linked VDI, by its last byte', 'differencing VDI', vdi(1, { 439: [7] })],
   ])('%s says what it needs: %s', async (_what, expected, content, gzip = false) => {
     const isVmdk = !gzip && content.toString('latin1', 0, 4) === 'KDMV';
     const format = isVmdk || _what.includes('VMDK') ? {} : { format: 'other' };
