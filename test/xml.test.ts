@@ -19,6 +19,7 @@ const entities = Array.from(
   (_, index) => `<!ENTITY b${index} "${'&b;'.repeat(50)}">`,
 );
 const BOMB = `<!DOCTYPE a [<!ENTITY b "${'c'.repeat(100)}">${entities.join('')}]><a>&b19;</a>`;
+const LARGE_TYPE = `<!DOCTYPE a [${' '.repeat(2e6)}]><a/>`;
 const EXTERNAL_ENTITY = '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>';
 
 describe('parseXml', () => {
@@ -73,10 +74,7 @@ describe('parseXml', () => {
       1,
       'cannot be decoded as x-none',
     ],
-    [
-      ...['a document type of 2 MiB', `<!DOCTYPE a [${' '.repeat(2e6)}]><a/>`],
-      ...['xml-too-complex', 1, 'no element in the first 1 MiB'],
-    ],
+    ['a document type of 2 MiB', LARGE_TYPE, 'xml-too-complex', 1, 'no element in the first 1 MiB'],
   ])('refuses %s', (_, xml, code, line, message) => {
     const error = expect.objectContaining({ code, line, message });
     expect(() => parseXml(Buffer.from(xml))).toThrow(error);

@@ -144,6 +144,8 @@ describe('a list of the service', () => {
     ['announces too few images', claiming(6, { total: 3 }), down(6)],
     ['announces too few pages', claiming(6, { pages: 1 }), down(6)],
     ['announces one page of many', claiming(60, { pages: 1 }), down(60)],
+    ['announces one page of many by id', catalogueOf(testImages(40), { pages: 1 }), down(40)],
+    ['announces a few images by id', catalogueOf(testImages(40), { total: 4 }), down(40)],
     ['announces the images of one page', claiming(6, { total: 2, next_url: null }), down(6)],
     ['loses an image with a filter', losing, down(7)],
     ['announces too many pages', claiming(6, { pages: 5 }), down(6)],

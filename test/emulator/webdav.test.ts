@@ -63,7 +63,8 @@ it('the storage stores, lists, returns, renames and deletes a file', async () =>
   }
   expect(await statusOf('PUT', 'a.ova', { 'If-None-Match': '*' }, 'other')).toBe(412);
   const head = await send('HEAD', 'a.ova');
-  expect([head.text, head.headers.get('content-length')]).toEqual(['', '7']);
+  const shown = ['content-length', 'accept-ranges'].map((name) => head.headers.get(name));
+  expect([head.text, ...shown]).toEqual(['', '7', 'bytes']);
   const Destination = `${baseUrl}/upload/${NAME}`;
   const move = (Overwrite: string) => statusOf('MOVE', 'a.ova', { Destination, Overwrite });
   expect([await move('F'), await move('T'), await move('T')]).toEqual([412, 204, 404]);

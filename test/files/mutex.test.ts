@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { advice } from '../../src/facts.ts';
 import { replaceFile } from '../../src/files/atomic-file.ts';
 import {
+  announceWait,
   holdMutex,
   holdMutexIfPossible,
   MutexLostError,
@@ -295,4 +296,15 @@ describe('the lock', () => {
   it('is not left behind if its file cannot be written', async () => {
     await expect(holdWhile('writeFileSync', failing('ENOSPC', 'open'))).rejects.toThrow('ENOSPC');
   });
+});
+
+it('a wait for the lock is announced each 30 s until it ends', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const say = vi.fn();
+  const held = announceWait(new Promise((resolve) => setImmediate(resolve, 'held')), say);
+  vi.advanceTimersByTime(60_000);
+  expect(await held).toBe('held');
+  vi.advanceTimersByTime(60_000);
+  expect(say).toHaveBeenCalledTimes(2);
 });

@@ -159,6 +159,27 @@ it('the timeout starts again with each chunk of a body', async () => {
   expect((await send('/a', { method: 'PUT', timeout, body })).status).toBe(200);
 });
 
+it.each([
+  ['a body that is stuck', false, 'sending'],
+  ['a response that does not come', true, 'waiting for the response'],
+])('the timeout of an upload names %s', async (_, isWhole, step) => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { baseUrl, requests } = await scriptedServer(() => STALL);
+  const timeout = 250;
+  const chunks = async function* () {
+    yield Buffer.from('a');
+    if (!isWhole) vi.advanceTimersByTime(timeout);
+  };
+  const body = { length: isWhole ? 1 : 2, chunks };
+  const sent = failure(senderTo(baseUrl)('/a', { method: 'PUT', timeout, body }));
+  if (isWhole) {
+    await expect.poll(() => requests).toHaveLength(1);
+    vi.advanceTimersByTime(timeout);
+  }
+  expect((await sent).message).toMatch(new RegExp(` no progress within 0.25 s, still ${step}$`));
+});
+
 const NO_CONTENT = 'HTTP/1.1 204 No Content\r\n\r\n';
 
 it('a request that times out before there is a connection for it is not sent later', async () => {

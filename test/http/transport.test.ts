@@ -184,8 +184,10 @@ describe.each<[string, ScriptedResponse]>([
     expect((await client.send(GET)).status).toBe(200);
     expect(sleeps).toEqual([250, 500]);
     const message = `${server.baseUrl} closed the connection without a complete response`;
+    // The port does not expect TLS, as it has responded.
+    const facts = advice('try again later, or ask the administrators of the server');
     const error = await failure(client.send(GET));
-    expect(error).toMatchObject({ code: 'unreachable', exitCode: 3, message });
+    expect(error).toMatchObject({ code: 'unreachable', exitCode: 3, message, facts });
     expect(server.requests).toHaveLength(6);
   });
 

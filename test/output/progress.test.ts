@@ -2,6 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Console } from '../../src/console.ts';
+import { ImgctlError } from '../../src/errors.ts';
 import type { Progress } from '../../src/output/progress.ts';
 import type { Terminal } from '../../src/output/terminal.ts';
 import { displayWidth } from '../../src/output/width.ts';
@@ -183,4 +184,27 @@ it.each<[string, Parameters<typeof start>[0], number]>([
   await pass(500);
   expect(sink.written).toBe('');
   expect(vi.getTimerCount()).toBe(0);
+});
+
+it('an error is written after the last line of progress', async () => {
+  const { sink, console, progress } = start({ terminal: PIPE, isBrief: false });
+  vi.spyOn(sink, 'write').mockImplementationOnce(async (line) => {
+    for (let turns = 0; turns < 5; turns += 1) await new Promise(setImmediate);
+    await sink.write(line);
+  });
+  progress.update('page 1');
+  await console.fail(new ImgctlError('failed', 'no images'));
+  expect(sink.written).toBe('page 1\nimgctl: no images\n');
+});
+
+it('what follows a write that fails is written all the same', async () => {
+  const { sink, console } = start();
+  const write = vi.spyOn(sink, 'write').mockRejectedValueOnce(new Error('EIO'));
+  console.warn('lost');
+  await console.print('row\n');
+  write.mockRejectedValueOnce(new Error('EIO'));
+  await expect(console.print('lost\n')).rejects.toThrow('EIO');
+  console.warn('shown');
+  await console.fail(new ImgctlError('failed', 'no images'));
+  expect(sink.written).toBe('row\nimgctl: warning: shown\nimgctl: no images\n');
 });

@@ -1,5 +1,6 @@
 // Prompts on the terminal.
 
+import { getEventListeners } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { advice } from '../../src/facts.ts';
@@ -14,6 +15,12 @@ const prompt = (what: string, label: string, hidden: boolean) => ({
 });
 const PASSWORD = prompt('password', 'Password', true);
 const USER_NAME = prompt('user name', 'User name', false);
+
+/** A terminal that is still read would keep the process alive. */
+function expectLeft(terminal: FakeInput, io: FakeIo): void {
+  const listeners = [...terminal.listeners('data'), ...getEventListeners(io.signal, 'abort')];
+  expect([listeners, terminal.isPaused()]).toEqual([[], true]);
+}
 
 describe('a hidden prompt', () => {
   it.each([
@@ -38,6 +45,7 @@ describe('a hidden prompt', () => {
     const terminal = fakeTerminal(typed);
     const io = fakeIo({ stdin: terminal });
     expect(await ask(io, PASSWORD)).toBe(input);
+    expectLeft(terminal, io);
     expect(terminal.rawModes).toEqual([true, false]);
     expect([io.stderr.text, io.stdout.text]).toEqual(['Password: \n', '']);
     const slow = fakeTerminal();
@@ -91,8 +99,9 @@ describe('a prompt', () => {
   ])('fails at %s and restores the terminal', async (_what, typed, message) => {
     const terminal = fakeTerminal(typed);
     const facts = message.startsWith('no ') ? PASSWORD.otherwise : undefined;
-    const asked = ask(fakeIo({ stdin: terminal }), PASSWORD);
-    await expect(asked).rejects.toMatchObject({ message, facts });
+    const io = fakeIo({ stdin: terminal });
+    await expect(ask(io, PASSWORD)).rejects.toMatchObject({ message, facts });
+    expectLeft(terminal, io);
     expect(terminal.rawModes.slice(-2)).toEqual([true, false]);
   });
 
@@ -109,6 +118,7 @@ describe('a prompt', () => {
       if (isShown) await expect.poll(() => io.stderr.text).toBe('Password: ');
       if (isShown) end(terminal, io);
       await expect(asked).rejects.toMatchObject({ code });
+      if (isShown) expectLeft(terminal, io);
       expect(terminal.rawModes).toEqual([true, false]);
     }
   });

@@ -138,6 +138,12 @@ describe('push to an S3 storage', () => {
       shown: { etag: '' },
       text: `${DAMAGED}, and it was not removed\n`,
     },
+    {
+      what: 'names no ETag, and has another one',
+      completion: { body: '<Done/>' },
+      shown: OTHER,
+      text: `${DAMAGED}, and it was not removed\n`,
+    },
     { what: 'joins, and has another one', shown: OTHER, text: DIFFERENT },
     {
       what: 'joins with keys of its own, and has another one',

@@ -98,7 +98,7 @@ const ROWS: Readonly<Record<'dav' | 's3', readonly Row[]>> = {
     ['PUT /upload/*=drop:300000', 3, LOST],
     ['PUT /upload/*=drop:300000,first=1', 0],
     ['PUT /upload/*=stall', 3, 'no progress within 0.4 s', '--timeout 400ms'],
-    ['PROPFIND /upload/=404', 5, 'does not exist'],
+    ['PROPFIND /upload/=404', 5, 'does not exist\nhint: create it, or check the upload URL'],
     ['PROPFIND /upload/=405', 1, NO_DAV],
     ['PROPFIND /upload/=html', 1, 'is not a WebDAV folder (200)'],
     ['MOVE /upload/*=412', 1, 'refused MOVE /upload/.imgctl-'],

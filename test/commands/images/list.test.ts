@@ -57,7 +57,10 @@ describe('images list', () => {
       '--since tomorrow',
       "invalid time 'tomorrow' in --since\nhint: use 2024-01-31, 2024-01-31T12:00:00Z, 30d (units: s",
     ],
-    ['--meta', '--meta cannot be used with the format table\nhint: '],
+    [
+      '--meta',
+      '--meta cannot be used with the format table\nhint: add -o json or -o yaml, or omit',
+    ],
     ['--meta -o csv', '--meta cannot be used with the format csv\nhint: '],
     ['-q -o csv --columns id', '--quiet and --columns cannot be used together\nhint: '],
     ['--get nam', "unknown field 'nam' in --get 'nam'\nhint: did you mean name?"],
