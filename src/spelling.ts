@@ -17,7 +17,7 @@ export function nearest(word: string, candidates: readonly string[]): string | u
     ?.candidate;
 }
 
-const NEGATION = /^(?:no|un|dis)/;
+const NEGATION = /^(?:no|un)/;
 
 /** Longer words are not typing mistakes, and comparing them is slow. */
 const MAX_COMPARED = 200;

@@ -62,7 +62,6 @@ export const COMMAND_GUESSES: readonly Guess[] = [
     advice: hint`${use('images', 'get', 'ID', 'ID')}, or ${imgctl('images', 'changes')}`,
   },
   { typed: ['mine', 'my images'], advice: use('my-images') },
-  { typed: ['save', 'export'], advice: use('images', 'snapshot', 'FILE') },
   {
     typed: ['delete', 'remove', 'rm', 'rmi', 'prune'],
     advice: hint`public images cannot be deleted; to delete one of yours, remove its file from the storage, then run: ${imgctl('sync')}`,
@@ -96,7 +95,7 @@ export const COMMAND_GUESSES: readonly Guess[] = [
   },
   { typed: ['env'], advice: SET_VARIABLE },
   {
-    typed: ['download', 'pull', 'run', 'server'],
+    typed: ['download', 'pull', 'save', 'export', 'run', 'server'],
     advice:
       'the service itself deploys images; imgctl lists, checks and uploads them, and downloads none',
   },
@@ -153,7 +152,7 @@ export const RENAMED_OPTIONS: readonly RenamedOption[] = [
     advice: 'all images are listed; for fewer, use -n 100',
   },
   { typed: ['--until', '--before'], meant: '--since', advice: "use -f 'updated_on<TIME'" },
-  { typed: ['-L', '--max-items', '--max-results', '--tail'], meant: '--limit' },
+  { typed: ['-L', '--max-items', '--max-results'], meant: '--limit' },
   { typed: ['--sort-by', '--order', '--desc', '--reverse', '-r'], meant: '--sort' },
   { typed: ['--format', '--csv', '--yaml'], meant: '--output' },
   { typed: ['--path'], meant: '--get', advice: 'use --get path' },

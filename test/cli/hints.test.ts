@@ -1,11 +1,15 @@
 // The hint of each kind of facts, as a whole. Tests of commands show the profile and service of their commands.
 
 import { expect, it } from 'vitest';
+import { flagsOf } from '../../src/cli/command-types.ts';
+import { LOCAL_COMMANDS } from '../../src/cli/hint-commands.ts';
 import { hintText } from '../../src/cli/hints.ts';
 import { NO_CONFIG } from '../../src/config/config-file.ts';
 import type { SettingKey } from '../../src/config/definitions.ts';
 import { Given, settle } from '../../src/config/settings.ts';
 import { type Facts, hint, imgctl, setting } from '../../src/facts.ts';
+import { leavesOf } from '../support/commands.ts';
+import { isLocal } from '../support/hints.ts';
 
 const SOON = { resetsAt: 3_600_000, wait: 58_000 };
 const SERVICE = { of: 'service' } as const;
@@ -187,4 +191,22 @@ it.each([
 ])('the command %j in a hint is for the profile of the run, and quoted', (words, text) => {
   const advice = hint`${imgctl(...words)}`;
   expect(hintText(advice, () => settle(NO_CONFIG, {}, 'work'))).toBe(`imgctl ${text}`);
+});
+
+it('hints name no profile for the commands that use none, and only for these', () => {
+  const named = (line: string) => LOCAL_COMMANDS.some((each) => `${line} `.startsWith(`${each} `));
+  for (const [line, command] of leavesOf()) {
+    expect({ line, named: named(line) }).toEqual({
+      line,
+      named: isLocal(line.split(' '), command),
+    });
+  }
+});
+
+it('commands with --get and --no-trunc have -c, which the hint for a missing value names', () => {
+  for (const [line, { options = [] }] of leavesOf()) {
+    const flags = options.flatMap(flagsOf);
+    if (!flags.includes('--get') || !flags.includes('--no-trunc')) continue;
+    expect({ line, flags }).toEqual({ line, flags: expect.arrayContaining(['-c']) });
+  }
 });

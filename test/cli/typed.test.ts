@@ -65,38 +65,6 @@ function typist() {
   };
 }
 
-describe('imgctl images list refuses', () => {
-  it.each([
-    [
-      '\u2013json',
-      '\u2013json begins with a typeset dash (U+2013)\nhint: type --json, with hyphens',
-    ],
-    [
-      '\u2014output=json',
-      '\u2014output begins with a typeset dash (U+2014)\nhint: type --output, with hyphens',
-    ],
-    ['\u2212n', '\u2212n begins with a typeset dash (U+2212)\nhint: type -n, with hyphens'],
-    [
-      '-\u2010json',
-      '-\u2010json begins with a typeset dash (U+2010)\nhint: type --json, with hyphens',
-    ],
-    ['\u2013', '\u2013 begins with a typeset dash (U+2013)\nhint: type hyphens (U+2D), or omit it'],
-    ['\u2013ojson', '\u2013o begins with a typeset dash (U+2013)\nhint: type -o, with hyphens'],
-    ['\u2013phunter2', '\u2013\u2026 begins with a typeset dash (U+2013)\nhint: type hyphens'],
-    ['\u201cubuntu', '\u201c… has a typeset quote (U+201C)\nhint: type " (U+22) instead of \u201c'],
-    ['\u2019it', "\u2019… has a typeset quote (U+2019)\nhint: type ' (U+27) instead of \u2019"],
-    ['name=\u2018a', 'name=\u2018… has a typeset quote (U+2018)'],
-    ['name~\u201da', 'name~\u201d… has a typeset quote (U+201D)'],
-    ['name,in,a,\u2019b', "name,in,a,\u2019… has a typeset quote (U+2019)\nhint: type ' (U+27)"],
-    ['\u201eweb\u201c', '\u201e… has a typeset quote (U+201E)\nhint: type " (U+22)'],
-    ['\u00abweb\u00bb', '\u00ab… has a typeset quote (U+AB)\nhint: type " (U+22)'],
-  ])('the argument %s', async (word, message) => {
-    const result = await typist()('images list X', word);
-    expect(result).toEqual(failed(2, `imgctl: ${message}`));
-    expect(result.stderr).not.toContain('hunter2');
-  });
-});
-
 describe.each(LINES)('imgctl %s refuses', (line) => {
   it.each(['\u2013json', '\u201cubuntu'])('the argument %s', async (word) => {
     expect(await typist()(line, word)).toEqual(failed(2, 'a typeset '));

@@ -72,7 +72,7 @@ const INVISIBLE: Slip = {
 };
 
 /** Signs of patterns, quotes, and a comma at the end. An apostrophe counts only at an end. */
-const SIGNS = /\.?[*?%^$"\u201c\u201d]|^['\u2018]|['\u2019]$|,$/g;
+const SIGNS = /\.?[*?%^$"\u201c\u201d]|^'|['\u2019]$|,$/g;
 
 const SLIPS_OF_WORDS: readonly Slip[] = [
   {

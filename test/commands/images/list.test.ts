@@ -319,12 +319,6 @@ describe('images list', () => {
     );
   });
 
-  it('shows how to search for words that are quoted together', async () => {
-    const { imgctl } = await scriptedUser(catalogueOf([]));
-    const note = /omit the quotes: ubuntu 22\.04\n$/;
-    await expectSteps(imgctl, [['images', 'list', 'ubuntu 22.04'], '', note]);
-  });
-
   it.each([403, 404, 500])('requests one token if that is answered with %i', async (status) => {
     const login = { IMGCTL_TOKEN: '', IMGCTL_USERNAME: 'demo', IMGCTL_PASSWORD: 'demo' };
     const { imgctl, requests } = await scriptedUser(() => errorResponse(status, 'No.'), login);
