@@ -14,7 +14,8 @@ describe('the service', () => {
     const credentials = await login();
     const { status, body } = await send('GET', '/v2', credentials);
     const links = { self: `${baseUrl}/v2` };
-    const expected = { name: expect.any(String), version: 'v2', user: 'demo', _links: links };
+    const name = 'Image Deployment Service (emulator)';
+    const expected = { name, version: 'v2', user: 'demo', _links: links };
     expect({ status, body }).toEqual({ status: 200, body: expected });
     const { status: none } = await send('GET', '/v2/image/0', credentials);
     expect(none).toBe(404);
@@ -47,7 +48,8 @@ describe('the service', () => {
     const { send } = await serve();
     const { status, headers, body } = await send(method, path);
     expect([status, headers.get('Allow')]).toEqual([405, allow]);
-    expect(body).toMatchObject({ error: 'method not allowed', status: 405 });
+    const message = `The method ${method} is not allowed here.`;
+    expect(body).toEqual({ error: 'method not allowed', status: 405, message });
     const options = await send('OPTIONS', path);
     expect([options.status, options.headers.get('Allow')]).toEqual([204, allow]);
   });
@@ -123,6 +125,14 @@ it.each([
   const { send } = await serve({ faults: [`GET /v2=${fault}`] });
   const { status, headers, body } = await send<{ message: string }>('GET', '/v2');
   expect([status, headers.get('retry-after'), body.message]).toEqual(expected);
+});
+
+it('the fault html answers with a page', async () => {
+  const { baseUrl } = await serve({ faults: ['GET /v2=html'] });
+  const response = await fetch(`${baseUrl}/v2`);
+  const type = response.headers.get('content-type');
+  expect([response.status, type]).toEqual([200, 'text/html; charset=utf-8']);
+  expect(await response.text()).toMatch(/^<!doctype html>.*Sign in to this network/);
 });
 
 it('a defect is logged, and answered with 500', async () => {

@@ -62,12 +62,26 @@ describe('the image list', () => {
       ...['per_page=0', 'per_page=101', 'per_page=', 'per_page=ten', 'page=0', 'page=1.5'],
       ...['page=99999999999999999999', 'page=1&page=2', 'filter=id,gt,1&filter=id,lt,9'],
       ...filters.map((filter) => `filter=${filter}`),
-      ...['', 'id', 'id,', 'id,up', 'id,ASC', 'id,asc,', 'colour,asc'].map((key) => `sort=${key}`),
+      ...['', 'id', 'id,', 'id,up', 'id,ASC', 'id,asc,', 'colour,asc', 'name:version,asc'].map(
+        (key) => `sort=${key}`,
+      ),
     ];
     const { get } = await startListing();
     for (const query of queries) {
       const { status, headers, body } = await get(`/v2/image?${query}`);
-      const error = { error: 'bad request', message: expect.any(String), status: 400 };
+      const [name = '', value = ''] = query.split(/=(.*)/s);
+      const number = new RegExp(`^${name} must be an integer from 1 to \\d+, not "${value}"\\.$`);
+      const message = query.includes('&')
+        ? `${name} was sent more than once.`
+        : {
+            filter: `Wrong filter "${value}"; expected <field_name>,<operator>,<value>.`,
+            sort: `Wrong sort "${value}"; expected <field_name>,<asc|desc>.`,
+          }[name];
+      const error = {
+        error: 'bad request',
+        message: message ?? expect.stringMatching(number),
+        status: 400,
+      };
       expect({ query, status, body }).toEqual({ query, status: 400, body: error });
       expect(headers.get('Allow')).toBe('GET, HEAD, OPTIONS');
     }

@@ -42,7 +42,13 @@ it('the storage stores, lists, returns, renames and deletes a file', async () =>
   expect(await statusOf('PUT', NAME, {}, 'second')).toBe(204);
   expect(readFileSync(path.join(folder, 'b &.ova'), 'utf8')).toBe('second');
   const list = await send('PROPFIND');
-  expect(list.status).toBe(207);
+  expect([list.status, list.headers.get('content-type')]).toEqual([
+    ...[207, 'application/xml; charset=utf-8'],
+  ]);
+  expect(list.text).toMatch(
+    /^<\?xml version="1\.0" encoding="utf-8"\?>\n<D:multistatus xmlns:D="DAV:">/,
+  );
+  expect(list.text.match(/<D:status>HTTP\/1\.1 200 OK<\/D:status>/g)).toHaveLength(3);
   const hrefs = ['', 'a.ova', NAME].map((name) => `<D:href>/upload/${name}`);
   expect(list.text.match(/<D:href>[^<]*/g)).toEqual(hrefs);
   expect((await send('PROPFIND', '', { Depth: '0' })).text).not.toContain('a.ova');
@@ -148,9 +154,9 @@ it.each(REFUSED)(
     const { sent, response } = put({ ...credentials, 'Content-Length': 10 ** 12 }, 'the start');
     const closed = new Promise((resolve) => sent.on('close', resolve));
     const { statusCode, headers } = await response;
-    expect({ statusCode, connection: headers.connection }).toEqual({
+    expect({ statusCode, headers }).toMatchObject({
       statusCode: 401,
-      connection: 'close',
+      headers: { connection: 'close', 'www-authenticate': 'Basic realm="uploads"' },
     });
     await closed;
     expect(stored()).toEqual(['a.ova']);

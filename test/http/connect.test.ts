@@ -49,6 +49,23 @@ const HERE = selfSigned('127.0.0.1');
 const ELSEWHERE = selfSigned('images.example.com');
 const SCRIPT = { 'GET /v2': { json: 1 } };
 
+it.each([
+  ['localhost', 'localhost'],
+  ['127.0.0.1', false],
+])('a connection to %s is sent the server name %j over TLS', async (host, expected) => {
+  const identity = selfSigned('localhost', '127.0.0.1');
+  const names: unknown[] = [];
+  const server = tls.createServer(identity, (socket) => {
+    names.push(socket.servername);
+    socket.destroy();
+  });
+  const { baseUrl } = await listen(server);
+  const url = baseUrl.replace('127.0.0.1', host);
+  const { client } = clientOf(url, { ca: identity.cert, retries: 0 });
+  expect((await failure(client.send(GET))).code).toBe('unreachable');
+  expect(names).toEqual([expected]);
+});
+
 describe('a TLS connection', () => {
   it.each([
     ['an unknown authority', HERE, undefined, 'ca-file'],

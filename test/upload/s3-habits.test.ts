@@ -73,6 +73,7 @@ describe('push to an S3 storage with an unfinished upload', () => {
     ['of part 0', part('0')],
     ['of part -1', part('-1')],
     ['of part x', part('x')],
+    ['of part 1x', part('1x')],
     ['of a part without a number', '<Part><ETag>"1"</ETag></Part>'],
     ['of a part behind the file', part('9999', OF_NOTHING)],
     ['of parts without end', part('1') + truncated],
