@@ -234,6 +234,8 @@ describe('a new token', () => {
 
   it.each([
     ['has expired', errorResponse(401, 'Valid token, but has expired.'), true],
+    ['is revoked', errorResponse(401, 'Invalid token, as it was revoked.'), true],
+    ['is refused otherwise', errorResponse(401, 'Not a valid or an invalid token.'), true],
     ['is unknown, but old', REFUSED, false],
   ])('is not tried again if it %s', async (_, response, isYoung) => {
     const { client, tokens, sleeps } = await answering([response, { json: 1 }]);

@@ -47,6 +47,16 @@ describe('the error of a status', () => {
     ['Valid token, but has expired.', 'token-refused'],
     ['Invalid token.', 'token-refused'],
     ['Something new.', 'token-refused'],
+    ['Password expired.', 'wrong-credentials'],
+    ['Not authorized.', 'not-permitted'],
+    ...[
+      'One-time password required.',
+      'totp missing.',
+      'HOTP, please.',
+      'Use OTP.',
+      'Need MFA.',
+    ].map((message) => [message, 'not-permitted'] as const),
+    ['Spotprice unknown.', 'token-refused'],
   ])('401 with the message %j has the code %s', (message, code) => {
     const error = statusError(response(401, { error: 'authentication error', message }));
     expect(error).toMatchObject({ code, exitCode: 4, status: 401 });
@@ -57,10 +67,11 @@ describe('the error of a status', () => {
   it.each<[number, unknown, string, string]>([
     [401, '', 'token-refused', 'the service refused the access token: no reason given'],
     [400, { message: 'Bad filter.' }, 'failed', `${AT}: 400, Bad filter`],
+    [400, { message: 'Not v2.1. See v3.' }, 'failed', `${AT}: 400, Not v2.1. See v3`],
     [400, { message: ' ', error: 'bad' }, 'failed', `${AT}: 400, bad`],
     [400, { detail: 'bad' }, 'failed', `${AT}: 400, bad`],
     [400, { errors: ['bad'] }, 'failed', `${AT}: 400, {"errors":["bad"]}`],
-    [400, 'plain\n words', 'failed', `${AT}: 400, plain words`],
+    [400, 'plain\n words\nonly', 'failed', `${AT}: 400, plain words only`],
     [403, { message: 'No.' }, 'not-permitted', 'the service says: No'],
     [403, 'Forbidden', 'not-permitted', `${AT}: 403, Forbidden`],
     [403, { message: '.' }, 'not-permitted', `${AT}: 403, {"message":"."}`],
@@ -69,13 +80,19 @@ describe('the error of a status', () => {
     [404, '', 'not-found', `${AT}: 404`],
     [410, null, 'not-found', `${AT}: 410, null`],
     [407, '', 'proxy', `${AT}: 407`],
-    [500, '<html>', 'server-error', `${AT}: 500, with HTML instead of JSON`],
+    ...[
+      '<html>',
+      '<p><?xml version="1.0"?>',
+      '<?xml version="1.0"?>\n<HTML>',
+      '<?XML version="1.0"?><!doctype html>',
+    ].map((page) => [500, page, 'server-error', `${AT}: 500, with HTML instead of JSON`] as const),
     [
       502,
       '<?xml version="1.0"?>\n<fault/>',
       'server-error',
       `${AT}: 502, with XML instead of JSON`,
     ],
+    [502, '<?XML version="1.0"?>', 'server-error', `${AT}: 502, with XML instead of JSON`],
     [599, '', 'server-error', `${AT}: 599`],
   ])('%i with the body %j has the code %s', (status, body, code, message) => {
     const error = statusError(response(status, body));
@@ -140,8 +157,9 @@ describe('the error of a status', () => {
   });
 
   it.each([
-    ['/v2/image/9', 'list the images with: imgctl images list'],
+    ['/v2/image/12', 'list the images with: imgctl images list'],
     ['/v2/image', CHECK],
+    ['/v2/image/12/disk', CHECK],
   ])('404 of %s has the hint %s', (pathname, hint) => {
     const missing = { ...response(404, ''), url: new URL(pathname, 'https://images.example.com') };
     expect(hintOf(statusError(missing))).toBe(hint);
@@ -179,6 +197,8 @@ describe('the error of a status', () => {
   it.each([
     ['{"message":"Wait 37 seconds."}', ', Wait 37 seconds'],
     ['{"message":"Too many requests."}', ''],
+    ['{"message":"Rate limit exceeded."}', ''],
+    ['{"message":"You sent too many requests."}', ', You sent too many requests'],
     ['<html>', ''],
   ])('429 with the body %s has what the service says, if it says more', (body, reason) => {
     const { message } = rateLimitedError(response(429, body));

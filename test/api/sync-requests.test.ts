@@ -39,6 +39,7 @@ describe('a submitted sync', () => {
     [{ request_id: 41, _links: { request: 'http://host/1' } }, 41],
     ...rows(41, linked(LINK), linked(`${LINK}/?a=/9#b`), linked('/v2/request/image_sync/41')),
     ...rows(41, linked([LINK, 'http://host/9'])),
+    ...['v21', 'rev2'].map((id) => [linked(LINK.replace('41', id)), id] as const),
     ...rows('41', { id: '41' }, { request: { id: '41' } }),
     [{ id: '007' }, '007'],
     [{ id: UUID }, UUID],
@@ -189,6 +190,7 @@ it.each([
   ['a title with what looks like a tag', '<title>no a<b>c</title>', 'no a<b>c'],
   ['a page without a title', '<body><script>x()</script><h1>Back at 5</h1></body>', 'Back at 5'],
   // The mark says where it was cut, so that a secret there is masked.
+  ['a page of many lines', '<h1>Back\n\n at</h1>\n<p>5', ': Back at 5'],
   ['a page of many words', `<p>${'x'.repeat(300)}`, ` ${'x'.repeat(199)}…`],
   ['a page of many blanks', `<p>${' '.repeat(16_370)}long-secrets`, ' long-secre…'],
 ])('a submit that gets %s has an unknown outcome, with its words', async (_, body, words) => {
