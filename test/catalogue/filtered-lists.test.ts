@@ -158,6 +158,20 @@ describe('a sorted or filtered list', () => {
     expect(traces.at(-1)).toMatch(`the service refused ${habits.refuses}`);
   });
 
+  it.each([
+    ['capitals', 'UBUNTU-120-LTS.OVA', 'buntu-120-lts.ov'],
+    ['small letters', 'ubuntu-120-lts.ova', 'BUNTU-120-LTS.OV'],
+  ])('is one page if all names are in %s', async (_, name, probe) => {
+    const others = IMAGES.filter(({ id }) => id !== 120 && id % 40 !== 0);
+    const inCase = (text: string) =>
+      name === name.toUpperCase() ? text.toUpperCase() : text.toLowerCase();
+    const images = [...others.map((each) => named(each.id, inCase(each.name))), named(120, name)];
+    const query = { words: ['ubuntu'] };
+    const { ids, requests } = await list(serving({ images }), { perPage: 100, query });
+    const proof = `1 name,like,%${probe}%`;
+    expect([ids, requests]).toEqual([[120], ['1 name,like,%ubuntu%', '1', proof]]);
+  });
+
   it('sends other words if a firewall refuses one', async () => {
     const query = { words: ['select', 'mini'] };
     const options = { perPage: 100, query };
