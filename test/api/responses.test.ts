@@ -12,6 +12,7 @@ import { advice } from '../../src/facts.ts';
 import { utcTime } from '../../src/words.ts';
 import { ENDPOINT } from '../support/client.ts';
 import { hintOf, thrownBy } from '../support/errors.ts';
+import { rows } from '../support/rows.ts';
 
 const NOW = Date.parse('2026-01-05T10:00:00Z');
 const AT = 'GET https://images.example.com/v2/image';
@@ -33,6 +34,7 @@ const response = (status: number, json: unknown, headers: Record<string, string>
 };
 
 const CHECK = 'check the base URL: imgctl config get base-url';
+const IN_HTML = 'with HTML instead of JSON';
 
 /** A response whose bytes are not UTF-8. */
 const inLatin1 = (status: number, text: string) => ({
@@ -41,7 +43,7 @@ const inLatin1 = (status: number, text: string) => ({
 });
 
 describe('the error of a status', () => {
-  it.each([
+  it.each<readonly [string, string]>([
     ['Invalid username and password combination.', 'wrong-credentials'],
     ['User is not authorized to access.', 'not-permitted'],
     ['Valid token, but has expired.', 'token-refused'],
@@ -49,13 +51,8 @@ describe('the error of a status', () => {
     ['Something new.', 'token-refused'],
     ['Password expired.', 'wrong-credentials'],
     ['Not authorized.', 'not-permitted'],
-    ...[
-      'One-time password required.',
-      'totp missing.',
-      'HOTP, please.',
-      'Use OTP.',
-      'Need MFA.',
-    ].map((message) => [message, 'not-permitted'] as const),
+    ...rows('not-permitted', 'One-time password required.', 'totp missing.', 'HOTP, please.'),
+    ...rows('not-permitted', 'Use OTP.', 'Need MFA.'),
     ['Spotprice unknown.', 'token-refused'],
   ])('401 with the message %j has the code %s', (message, code) => {
     const error = statusError(response(401, { error: 'authentication error', message }));
@@ -75,17 +72,15 @@ describe('the error of a status', () => {
     [403, { message: 'No.' }, 'not-permitted', 'the service says: No'],
     [403, 'Forbidden', 'not-permitted', `${AT}: 403, Forbidden`],
     [403, { message: '.' }, 'not-permitted', `${AT}: 403, {"message":"."}`],
-    [401, '<html>', 'bad-answer', `${AT}: 401, with HTML instead of JSON`],
-    [403, ' <html>', 'bad-answer', `${AT}: 403, with HTML instead of JSON`],
+    [401, '<html>', 'bad-answer', `${AT}: 401, ${IN_HTML}`],
+    [403, ' <html>', 'bad-answer', `${AT}: 403, ${IN_HTML}`],
     [404, '', 'not-found', `${AT}: 404`],
     [410, null, 'not-found', `${AT}: 410, null`],
     [407, '', 'proxy', `${AT}: 407`],
-    ...[
-      '<html>',
-      '<p><?xml version="1.0"?>',
-      '<?xml version="1.0"?>\n<HTML>',
-      '<?XML version="1.0"?><!doctype html>',
-    ].map((page) => [500, page, 'server-error', `${AT}: 500, with HTML instead of JSON`] as const),
+    [500, '<html>', 'server-error', `${AT}: 500, ${IN_HTML}`],
+    [500, '<p><?xml version="1.0"?>', 'server-error', `${AT}: 500, ${IN_HTML}`],
+    [500, '<?xml version="1.0"?>\n<HTML>', 'server-error', `${AT}: 500, ${IN_HTML}`],
+    [500, '<?XML version="1.0"?><!doctype html>', 'server-error', `${AT}: 500, ${IN_HTML}`],
     [
       502,
       '<?xml version="1.0"?>\n<fault/>',
