@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import {
   rateLimitedError,
   readJson,
+  requireSameId,
   statusError,
   withRecordStatus,
 } from '../../src/api/responses.ts';
@@ -230,6 +231,21 @@ describe('the JSON of a successful response', () => {
     const problem = 'returned 200 with bytes that are not UTF-8';
     expect({ code, message }).toEqual({ code: 'bad-answer', message: `${AT} ${problem}` });
   });
+});
+
+it.each([
+  [2, 'image 2'],
+  ['x'.repeat(200), `image ${'x'.repeat(99)}…`],
+  [{ id: 1 }, 'another record'],
+])('a record that is %j instead of image 1 is an error', (received, sent) => {
+  const message = `the service sent ${sent} instead of image 1`;
+  const facts = advice('try again; a cache or proxy may be mixing up responses');
+  const error = { code: 'bad-answer', message, facts };
+  expect(thrownBy(() => requireSameId('image', 1, received))).toMatchObject(error);
+});
+
+it.each([1, '1', null, undefined])('a record with the id %j may be image 1', (received) => {
+  expect(() => requireSameId('image', 1, received)).not.toThrow();
 });
 
 it('utcTime rounds up to the next second', () => {

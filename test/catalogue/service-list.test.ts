@@ -369,7 +369,11 @@ describe('a list of the service', () => {
   const shrinking = unfiltered((index) => [...testImages(30 - index), testImage(99)], { total: 3 });
 
   it.each<[string, Handler, RegExp]>([
-    ['sends the same page for every number', repeating, /announced 6 images but sent 2/],
+    [
+      'sends the same page for every number',
+      repeating,
+      /: the service announced 6 images but sent 2$/,
+    ],
     ['announces too many images', claiming(6, { total: 9 }), /9 images but sent 6/],
     ['sends an image twice', unfiltered(() => [1, 1].map(testImage)), /2 images but sent 1/],
     ['sends none of those that it announces', claiming(0, { total: 9 }), /9 images but sent 0/],

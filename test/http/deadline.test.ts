@@ -180,6 +180,18 @@ it.each([
   expect((await sent).message).toMatch(new RegExp(` no progress within 0.25 s, still ${step}$`));
 });
 
+it('the timeout of a connection names its address', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { baseUrl } = await scriptedServer({});
+  const sent = failure(senderTo(baseUrl)('/a', { timeout: 250 }));
+  // The connection opens in a later turn.
+  for (let turns = 0; turns < 50; turns += 1) await undefined;
+  vi.advanceTimersByTime(250);
+  const { message } = await sent;
+  expect(message).toMatch(new RegExp(`, still connecting to ${new URL(baseUrl).host}$`));
+});
+
 const NO_CONTENT = 'HTTP/1.1 204 No Content\r\n\r\n';
 
 it('a request that times out before there is a connection for it is not sent later', async () => {

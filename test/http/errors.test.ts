@@ -169,16 +169,20 @@ it('EPROTO is the TLS error that its message names', () => {
   );
 });
 
+const MOVED = 'if the service has moved: imgctl config set base-url URL';
+const PORTAL =
+  'check the base URL: imgctl config get base-url; a portal may have responded instead';
+
 it.each([
-  ['/v2', 'https://other.example/svc/v2/', 'moved'],
-  ['/v2', '/svc/v2', 'moved'],
-  ['/v2', '/v2/?next=1', 'advice'],
-  ['/v2', 'https://other.example/', 'check-address'],
-  ['/', 'https://other.example/', 'moved'],
-  ['/', 'https://portal.example/login', 'check-address'],
-])('a redirect of %s to %s has the facts %s', (from, location, kind) => {
+  ['/v2', 'https://other.example/svc/v2/', MOVED],
+  ['/v2', '/svc/v2', MOVED],
+  ['/v2', '/v2/?next=1', 'ask the administrators of the service to accept /v2 without a redirect'],
+  ['/v2', 'https://other.example/', PORTAL],
+  ['/', 'https://other.example/', MOVED],
+  ['/', 'https://portal.example/login', PORTAL],
+])('a redirect of %s to %s has the hint %s', (from, location, hint) => {
   const request = { method: 'GET', url: new URL(from, url), endpoint: ENDPOINT };
   const received = { status: 302, headers: { location }, body: Buffer.of() };
   const error = redirectError({ ...request, ...received, wireBytes: 0, receivedAt: 0 });
-  expect(error.facts).toMatchObject({ kind });
+  expect(hintOf(error)).toBe(hint);
 });

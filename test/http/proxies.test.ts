@@ -249,14 +249,20 @@ describe('a tunnel through a proxy', () => {
 });
 
 describe('a proxy', () => {
-  const CREDENTIALS = /^check user name and password in HTTPS?_PROXY /;
+  const CREDENTIALS = /^check user name and password in HTTPS?_PROXY \(write @ as %40\)$/;
+  const LOCAL = /^set HTTPS?_PROXY to a proxy that accepts Basic, such as a local cntlm$/;
   const NTLM = 'proxy-authenticate: Negotiate\r\nproxy-authenticate: NTLM';
   const responds = (status: number, header = 'x: y') =>
     `HTTP/1.1 ${status} No\r\n${header}\r\ncontent-length: 2\r\n\r\nno`;
 
   it.each<[string, string | undefined, RegExp, RegExp]>([
     ['responds 407', responds(407), /refused the user user: 407$/, CREDENTIALS],
-    ['requires NTLM', responds(407, NTLM), /requires Negotiate or NTLM \(407\); /, /accepts Basic/],
+    [
+      'requires NTLM',
+      responds(407, NTLM),
+      /requires Negotiate or NTLM \(407\); imgctl can only send Basic$/,
+      LOCAL,
+    ],
     ['responds 401', responds(401, 'server: tinyproxy/1.11.1'), /refused .*: 401$/, CREDENTIALS],
     ['responds 403', responds(403, 'x-squid-error: ERR_DENIED 0'), /refused .*: 403$/, CHECK],
     ['responds 502', responds(502, 'proxy-status: p; error=x'), /no response from .*: 502$/, CHECK],

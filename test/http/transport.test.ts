@@ -44,8 +44,9 @@ describe('a response body', () => {
   ])('is an error without a retry if it %s', async (_, response) => {
     const { client, server } = await connect({ 'GET /v2': response });
     const error = await failure(client.send(GET));
-    expect(error).toMatchObject({ code: 'bad-answer', status: 200 });
-    expect(error.message).toContain(`${server.baseUrl}/v2`);
+    const message = `cannot decode the response from ${server.baseUrl}/v2`;
+    expect(error).toMatchObject({ code: 'bad-answer', status: 200, message });
+    expect(hintOf(error)).toBe('check the base URL: imgctl config get base-url');
     expect(server.requests).toHaveLength(1);
   });
 

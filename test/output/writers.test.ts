@@ -2,6 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { advice } from '../../src/facts.ts';
 import type { Sink } from '../../src/io.ts';
 import type { Column, Row } from '../../src/output/columns.ts';
 import { FORMAT_NAMES, type Format } from '../../src/output/formats.ts';
@@ -228,8 +229,12 @@ it('listWriter writes records of a table one after the other', async () => {
 
 it('listWriter says how many rows have no value, however many items of a list are null', async () => {
   const rows = [{ x: [null, 'a', null, null] }, { x: ['b'] }];
-  const message = '1 of 2 results have no x';
-  await expect(list('table', { names: ['x'], get: 'x', rows })).rejects.toThrow(message);
+  const noValue = (options: ListCase, facts: string) =>
+    expect(list('table', { names: ['x'], get: 'x', rows, ...options })).rejects.toMatchObject({
+      ...{ code: 'not-found', message: '1 of 2 results have no x', facts: advice(facts) },
+    });
+  await noValue({}, 'omit --get to see all fields');
+  await noValue({ trunc: true }, 'use -c x -o tsv --no-header');
 });
 
 it('listWriter writes a table for each value of a column, with aligned columns', async () => {

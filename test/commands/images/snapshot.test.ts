@@ -113,7 +113,7 @@ describe('images snapshot', () => {
         [['images', 'snapshot', ''], '', /the name of the snapshot must not be empty/, 2],
       );
       const denied =
-        /^imgctl: cannot write the snapshot all\.json: permission denied\nhint: check its/;
+        /^imgctl: cannot write the snapshot all\.json: permission denied\nhint: check its folder, its permissions and the free space\n/;
       for (const readOnly of [file, directory]) {
         const access = vi.spyOn(fs, 'accessSync').mockImplementation((name, mode = 0) => {
           if (name !== readOnly || !(mode & fs.constants.W_OK)) return;
