@@ -24,6 +24,23 @@ it.each([
 });
 
 it.each([
+  // One letter too many, missing, wrong or swapped with its neighbour, whatever the case and the hyphens.
+  ...rows('time-zone', 'time-zzone', 'timezne', 'time_zome', 'TiemZone'),
+  // Two mistakes in eight letters, but not three.
+  ...rows('time-zone', 'tame-zane'),
+  ...rows(undefined, 'tame-zanx', 'tame-zonexxx'),
+  // The start of a word, or most of it.
+  ...rows('time-zone', 'tim', 'zone', 'time-zone-of-it'),
+  ...rows('no-time', 'no-tim'),
+  ...rows(undefined, 'zon', 'ti', 'no-zone', 'unzone', 'diszone'),
+  // Of equally near words, the one with the same first letter.
+  ...rows('cut', 'cit'),
+  ...rows(undefined, 'q', 'jsonl'),
+])('of words that are alike, the one nearest to %s is %s', (word, expected) => {
+  expect(nearest(word, ['folder', 'time-zone', 'no-time', 'bit', 'cut', 'x'])).toBe(expected);
+});
+
+it.each([
   ['rad', "unknown colour 'rad' in --paint", 'did you mean red? valid: red, Blue'],
   ['violet', "unknown colour 'violet' in --paint", 'valid: red, Blue'],
   ['', 'missing colour in --paint', 'valid: red, Blue'],
