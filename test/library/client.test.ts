@@ -78,11 +78,7 @@ describe('library images', () => {
     // As a program without types may pass them.
     [JSON.parse('{"filters": "name,eq,x"}'), "unknown option 'filters' in the query"],
     [JSON.parse('{"words": "ubuntu"}'), "unknown option 'words' in the query"],
-    [JSON.parse('{"filter": null}'), 'filter must be a string or an array of strings'],
-    [JSON.parse('{"sort": ["id", 1]}'), 'sort must be a string or an array of strings'],
-    [JSON.parse('{"limit": "5"}'), 'limit must be a whole number of at least 1'],
     [JSON.parse('null'), 'the query must be an object'],
-    [JSON.parse('[]'), 'the query must be an object'],
   ])('throws a usage error for %j and sends no request', async (query, message) => {
     const { baseUrl, requests } = await scriptedServer({});
     const { images, myImages } = client({ baseUrl, ...TOKEN });
@@ -302,18 +298,19 @@ describe('library options', () => {
   const MISSPELLED = JSON.parse('{"timeOut": 5}');
   const TOKENS = JSON.parse('{"token": ["T1"]}');
   it.each<[string, ClientOptions, string | RegExp]>([
-    ['an empty token', { ...HTTPS, token: '' }, 'either a token or'],
+    [
+      'an empty token',
+      { ...HTTPS, token: '' },
+      /^createClient needs either a token or a username and password$/,
+    ],
     ['an invalid base URL', { baseUrl: 'images', ...TOKEN }, 'not an http or https URL'],
     ['plain http to another host', { baseUrl: 'http://a.example', ...TOKEN }, 'plain http'],
-    ['a ca without a certificate', { ...HTTPS, ...TOKEN, ca: 'junk' }, 'no valid PEM certificate'],
-    ['a ca that ends early', { ...HTTPS, ...TOKEN, ca: CUT_CA }, 'certificate 2 of 2 is invalid'],
     [
-      'a timeout beyond all timers',
-      { ...HTTPS, ...TOKEN, timeout: 1e12 },
-      'from 1 to 2147483647 (got 1000000000000)',
+      'a ca without a certificate',
+      { ...HTTPS, ...TOKEN, ca: 'junk' },
+      /^cannot read ca: no valid PEM certificate$/,
     ],
-    ['a timeout of 0', { ...HTTPS, ...TOKEN, timeout: 0 }, 'timeout must be a whole number'],
-    ['retries without end', { ...HTTPS, ...TOKEN, retries: Infinity }, 'retries must be a whole'],
+    ['a ca that ends early', { ...HTTPS, ...TOKEN, ca: CUT_CA }, 'certificate 2 of 2 is invalid'],
     [
       'a misspelled option',
       { ...HTTPS, ...TOKEN, ...MISSPELLED },
@@ -329,11 +326,6 @@ describe('library options', () => {
       'a SOCKS proxy',
       { baseUrl: 'http://localhost', ...TOKEN, proxy: 'socks5://b.example' },
       'is a SOCKS proxy',
-    ],
-    [
-      'a text for a boolean',
-      JSON.parse('{"baseUrl":"https://images.example","token":"T","allowHttp":"yes"}'),
-      'allowHttp must be a boolean',
     ],
     ['an option of another type', { ...HTTPS, ...TOKENS }, /^token must be a string$/],
   ])('make createClient throw for %s', (_, options, message) => {

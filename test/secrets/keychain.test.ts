@@ -4,7 +4,9 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import type { Account } from '../../src/config/settings.ts';
+import { advice } from '../../src/facts.ts';
 import { openPasswordStore } from '../../src/secrets/password-store.ts';
+import { thrownBy } from '../support/errors.ts';
 import { fakeIo, temporaryDirectory } from '../support/io.ts';
 import { type FakeKeychain, fakeHelper, fakeKeychain } from '../support/keychain.ts';
 import { unixOnlySuite } from '../support/platform.ts';
@@ -58,9 +60,17 @@ onUnix.each(SYSTEMS)('the keychain on %s', (platform, name) => {
     program.replaceBy('echo "no session bus" >&2; echo more >&2; exit 2');
     const { lookup, forget, store } = keychainOn(platform, program);
     const message = `${name} failed with exit code 2: no session bus`;
+    const facts = { kind: 'keychain', fix: 'start and unlock the system keychain' };
     for (const call of [lookup, forget, (account: Account) => store(account, 'p4ss')]) {
-      await expect(call(ACCOUNT)).rejects.toMatchObject({ code: 'config', message });
+      await expect(call(ACCOUNT)).rejects.toMatchObject({ code: 'config', message, facts });
     }
+  });
+
+  it('says that its program is not installed', async () => {
+    const { lookup } = keychainOn(platform, { PATH: '' });
+    const fix = platform === 'linux' ? 'install it (Debian: libsecret-tools)' : undefined;
+    const error = { message: `${name} is not installed`, facts: { kind: 'keychain', fix } };
+    await expect(lookup(ACCOUNT)).rejects.toMatchObject({ code: 'config', ...error });
   });
 
   const STORES_OTHER = `store|-i) cat > /dev/null; : > OTHER;;
@@ -86,10 +96,30 @@ onUnix.each(SYSTEMS)('the keychain on %s', (platform, name) => {
   });
 });
 
+onUnix('secret-tool', () => {
+  it('is called with a label and attributes that users see in their keychain', async () => {
+    const program = fakeKeychain('secret-tool');
+    await keychainOn('linux', program).store({ ...ACCOUNT, username: 'a b' }, 'p4ss');
+    const { argv } = program.calls().find(({ argv: [verb] }) => verb === 'store') ?? {};
+    expect(argv).toEqual([
+      ...['store', '--label=imgctl: a%20b at https://images.example/a', '--'],
+      ...['service', 'imgctl', 'profile', 'work'],
+      ...['base-url', 'https://images.example/a', 'username', 'a b'],
+    ]);
+  });
+
+  it('that holds something else than a password asks for a new one', async () => {
+    const program = fakeKeychain('secret-tool');
+    program.replaceBy("printf 'a\\nb'");
+    const facts = { kind: 'stored-password', lead: 'store the password again' };
+    await expect(keychainOn('linux', program).lookup(ACCOUNT)).rejects.toMatchObject({ facts });
+  });
+});
+
 it('the keychain on Windows is not supported', () => {
-  expect(() => keychainOn('win32', { PATH: '' })).toThrowError(
-    expect.objectContaining({ code: 'config', message: expect.stringContaining('Windows') }),
-  );
+  const message = 'imgctl cannot use a system keychain on Windows';
+  const error = { code: 'config', message, facts: { kind: 'keychain', fix: undefined } };
+  expect(thrownBy(() => keychainOn('win32', { PATH: '' }))).toMatchObject(error);
 });
 
 const ABSENT = 'echo "credentials not found in native keychain"; exit 1';
@@ -136,7 +166,8 @@ unixOnlySuite('the credential helper is a shell script')('a credential helper', 
   it('is not installed if its path leads through a file', async () => {
     const name = path.join(open().file, 'helper');
     const store = openPasswordStore(fakeIo(), { kind: 'helper', name });
-    const expected = { code: 'config', message: 'helper is not installed' };
+    const facts = { kind: 'helper-missing' };
+    const expected = { code: 'config', message: 'helper is not installed', facts };
     await expect(store.lookup(ACCOUNT)).rejects.toMatchObject(expected);
   });
 
@@ -166,11 +197,12 @@ unixOnlySuite('the credential helper is a shell script')('a credential helper', 
     ['prints an empty secret', 'echo \'{"Username":"demo","Secret":""}\'', 'gave an empty line'],
   ])('that %s is named in the error', async (_, script, failure, limit?: number) => {
     const message = `docker-credential-fake ${failure}`;
-    const expected = {
-      code: 'config',
-      message,
-      facts: expect.objectContaining({ kind: expect.any(String) }),
-    };
+    const text =
+      failure === NO_JSON
+        ? 'use a helper that speaks the protocol of docker-credential-helpers'
+        : 'check it with: docker-credential-fake list';
+    const facts = failure.startsWith('gave') ? { kind: 'stored-password' } : advice(text);
+    const expected = { code: 'config', message, facts };
     await expect(open(script, limit).store.lookup(ACCOUNT)).rejects.toMatchObject(expected);
   });
 
