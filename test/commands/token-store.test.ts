@@ -133,7 +133,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     await login();
     await redis.stop();
     const { stderr, exitCode } = await here('logout --all');
-    const message = `cannot delete the token in ${redis.url}: the connection was refused\nhint: when the token store works`;
+    const message = `cannot delete the token in ${redis.url}: the connection was refused\nhint: when the token store works again, run: imgctl logout --all\n`;
     expect([stderr.includes(message), exitCode]).toEqual([true, 3]);
     expect(stderr).toContain('imgctl: logged out\n');
   });

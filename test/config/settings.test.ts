@@ -231,7 +231,8 @@ unixOnlySuite('owners and modes are Unix')('settings in a home', () => {
     return { directory, stat, check };
   }
 
-  const TRUST = 'to trust it, set IMGCTL_CONFIG_DIR to FOLDER; for your own settings, run: sudo';
+  const TRUST =
+    'to trust it, set IMGCTL_CONFIG_DIR to FOLDER; for your own settings, run: sudo -H imgctl …';
   const CLOSE = 'check FILE, then run: chmod o-w ';
   it.each([
     ['of another user', OWN + 1, 0o644, 0o700, 'FILE belongs to another user', TRUST],
@@ -245,7 +246,7 @@ unixOnlySuite('owners and modes are Unix')('settings in a home', () => {
       text.replaceAll('FILE', `${directory}/config.json`).replaceAll('FOLDER', directory);
     const error = thrownBy(() => check());
     expect(error).toMatchObject({ code: 'config', message: named(message) });
-    expect(hintOf(error)).toContain(named(hint));
+    expect(hintOf(error)).toBe(named(hint));
     check({ IMGCTL_CONFIG_DIR: directory });
     check({}, { uid: undefined });
   });

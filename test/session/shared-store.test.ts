@@ -536,7 +536,9 @@ it('a key is 32 bytes in base64', () => {
   }
   const spaced = [...SEAL.toString('base64')].join(' ');
   for (const key of ['secret', SEAL.subarray(1).toString('base64'), SEAL.toString('hex'), spaced]) {
-    const { message } = thrownBy(() => parseKey(key, 'KEY'));
-    expect(message).toBe('KEY is not a key of 32 bytes in base64');
+    expect(thrownBy(() => parseKey(key, 'KEY'))).toMatchObject({
+      message: 'KEY is not a key of 32 bytes in base64',
+      facts: { text: 'create one with: openssl rand -base64 32' },
+    });
   }
 });

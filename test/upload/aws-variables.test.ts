@@ -115,12 +115,12 @@ it.each<[string, Record<string, string>, string | RegExp]>([
   [
     'without a secret',
     { ...AWS, ...ENDPOINT, AWS_SECRET_ACCESS_KEY: '' },
-    'AWS_ACCESS_KEY_ID is set, but not AWS_SECRET_ACCESS_KEY\nhint: set both',
+    'AWS_ACCESS_KEY_ID is set, but not AWS_SECRET_ACCESS_KEY\nhint: set both, or neither\n',
   ],
   [
     'without a key',
     { ...AWS, ...ENDPOINT, AWS_ACCESS_KEY_ID: '' },
-    'AWS_SECRET_ACCESS_KEY is set, but not AWS_ACCESS_KEY_ID',
+    'AWS_SECRET_ACCESS_KEY is set, but not AWS_ACCESS_KEY_ID\nhint: set both, or neither\n',
   ],
 ])('AWS_ variables %s: sends nothing', async (_what, env, text) => {
   const { signed, ...result } = await push(env);
@@ -137,6 +137,9 @@ it('AWS_ variables with a wrong secret or region are named', async () => {
     'keys that begin with ASIA also need AWS_SESSION_TOKEN',
   );
   const region = await push({ ...AWS, ...ENDPOINT, AWS_REGION: 'a/b' });
+  const lines = await push({ ...AWS, ...ENDPOINT, AWS_SECRET_ACCESS_KEY: 'a\nb' });
+  const alone = 'hint: set AWS_SECRET_ACCESS_KEY to this value alone, on one line\n';
+  expect(lines).toMatchObject(failed(2, `gave a control character (U+000A)\n${alone}`));
   expect(region).toMatchObject(failed(2, 'invalid AWS_REGION: a/b\n'));
   const control = await push({ ...AWS, ...ENDPOINT, AWS_SECRET_ACCESS_KEY: 'a\u0007b' });
   expect(control).toMatchObject(

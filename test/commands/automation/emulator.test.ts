@@ -85,7 +85,18 @@ it.each([
   });
   const text = io.stdout.text;
   expect(text).toMatch(new RegExp(`^A copy of the service runs at http://\\S+ \\(${user}\\)\\.\n`));
-  expect(text).toMatch(new RegExp(`\n\n  ${shown.join('\n  ')}\n\nCtrl-C stops it\\.\n$`));
+  const lead = 'Try this in another terminal; it changes no profile:';
+  expect(text).toMatch(new RegExp(`\n${lead}\n\n  ${shown.join('\n  ')}\n\nCtrl-C stops it\\.\n$`));
+});
+
+it('emulator shows variables for PowerShell on Windows', async () => {
+  const { io, baseUrl } = await emulate(['--user', "o'hara:x"], { columns: 80, platform: 'win32' });
+  const lines = [
+    `  $env:IMGCTL_BASE_URL = '${baseUrl}'`,
+    "  $env:IMGCTL_USERNAME = 'o''hara'",
+    "  $env:IMGCTL_PASSWORD = 'PASSWORD'",
+  ];
+  expect(io.stdout.text).toContain(`\n\n${lines.join('\n')}\n`);
 });
 
 it('emulator says which host names it accepts if other machines can reach it', async () => {

@@ -131,13 +131,14 @@ describe('images latest on a terminal', () => {
     );
   });
 
+  const FIRST = 'select the first with: imgctl images latest';
   it.each([
-    ['three empty lines', '\n\n\n1\n', 2],
-    ['Ctrl-D', '\u0004', 2],
-    ['Ctrl-C', '\u0003', 130],
-    ['three wrong answers', '4\n\u001b[A9\nsuse\n1\n', 2],
-  ])('chooses nothing after %s', async (_, keys, exitCode) => {
-    expect(await typing(keys)).toMatchObject({ stdout: '', exitCode });
+    ['three empty lines', '\n\n\n1\n', 2, `no number entered\nhint: ${FIRST}`],
+    ['Ctrl-D', '\u0004', 2, `no input (end of file)\nhint: ${FIRST}`],
+    ['Ctrl-C', '\u0003', 130, 'interrupted\n'],
+    ['three wrong answers', '4\n\u001b[A9\nsuse\n1\n', 2, `no image was chosen\nhint: ${FIRST}`],
+  ])('chooses nothing after %s', async (_, keys, exitCode, message) => {
+    expect(await typing(keys)).toEqual(failed(exitCode, `imgctl: ${message}`));
   });
 
   it('asks again after a wrong number, and a word narrows the list', async () => {

@@ -411,7 +411,8 @@ describe('sync-status --wait', () => {
     const { stdout, exitCode } = await follow('--json', silent);
     expect(JSON.parse(stdout)).toMatchObject({ errors: null, warnings: null });
     expect(exitCode).toBe(0);
-    const strict = /its errors are unknown \(--strict\)\nhint: .*imgctl sync-status 41 --json\n$/;
+    const strict =
+      /succeeded, but its errors are unknown \(--strict\)\nhint: show what the service sent: imgctl sync-status 41 --json\n$/;
     expect(await follow('--strict', silent)).toMatchObject({
       stderr: expect.stringMatching(strict),
       exitCode: 1,
