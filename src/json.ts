@@ -9,6 +9,11 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** True if the value is a whole number of at least 0. */
+export function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}
+
 // The largest response of an honest service is the list of a user's own images, which has no pages:
 // 10,000 images of 400 bytes. Parsing as many bytes of empty objects takes a quarter of a second
 // and 90 MiB.

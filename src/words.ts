@@ -68,6 +68,16 @@ export function shorten(text: string, max = MAX_QUOTED): string {
   return `${text.slice(0, max - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
+/** True if the text is a whole number, perhaps with leading zeros. */
+export function isDigits(text: string): boolean {
+  return /^\d+$/.test(text);
+}
+
+/** Returns the words of a text, with one blank between two. */
+export function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}
+
 export function shellQuote(text: string): string {
   return /^[\w:.,/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

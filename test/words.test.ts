@@ -1,7 +1,7 @@
-// Durations and times of day for people.
+// Durations and times of day for people; digits, and words on one line.
 
 import { expect, it } from 'vitest';
-import { describeDuration, describeLater } from '../src/words.ts';
+import { describeDuration, describeLater, isDigits, oneLine } from '../src/words.ts';
 
 it.each([
   [-5_000, '0 s'],
@@ -29,4 +29,15 @@ it.each([
   // In the zone of this machine.
   const now = new Date(2026, 0, 5, 10, 0, 0).getTime();
   expect(describeLater(now + wait, now)).toBe(text);
+});
+
+it.each([
+  [true, ['0', '42', '007', '12345678901234567890']],
+  [false, ['', 'a4', '4a', '-4', '4.0', '1e3', ' 4', '4 ']],
+])('isDigits is %s for %j', (expected, texts) => {
+  expect(texts.map(isDigits)).toEqual(texts.map(() => expected));
+});
+
+it('oneLine keeps one blank between two words', () => {
+  expect(oneLine('\n a\t\tb\u00a0c \n')).toBe('a b c');
 });

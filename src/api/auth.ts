@@ -18,7 +18,7 @@ import type { Pace } from '../http/pace.ts';
 import { isRedirect, redirectTarget } from '../http/redirects.ts';
 import { isSafeMethod, type RetryOptions, sendWithRetry } from '../http/retry.ts';
 import type { Transport } from '../http/transport.ts';
-import { basicPair, resolveUrl } from '../http/url.ts';
+import { basicPair, resolveUrl, withoutSlash } from '../http/url.ts';
 import {
   isPage,
   rateLimitedError,
@@ -260,7 +260,7 @@ const NEW_TOKEN_PAUSE = 1_000;
 
 /** Section 7: an unknown token, and nothing else. */
 function isUnknownToken({ status, body }: HttpResponse): boolean {
-  return status === 401 && /^invalid token$/i.test(serviceMessage(body) ?? '');
+  return status === 401 && serviceMessage(body) === 'Invalid token';
 }
 
 /** Returns the target of a redirected GET that differs only by the last slash of its path. */
@@ -269,7 +269,7 @@ function correctedSlash(response: HttpResponse): URL | undefined {
   const target = method === 'GET' && isRedirect(response) ? redirectTarget(response) : undefined;
   if (target === undefined || target.href === url.href) return undefined;
   const plain = ({ origin, pathname, searchParams }: URL) =>
-    `${origin}${pathname.replace(/\/$/, '')}?${searchParams}`;
+    `${origin}${withoutSlash(pathname)}?${searchParams}`;
   return plain(target) === plain(url) ? target : undefined;
 }
 

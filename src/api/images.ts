@@ -2,7 +2,7 @@
 
 import { ImgctlError } from '../errors.ts';
 import { type HttpResponse, isSuccess } from '../http/message.ts';
-import { isObject, type JsonObject, stringify } from '../json.ts';
+import { isCount, isObject, type JsonObject, stringify } from '../json.ts';
 import { counted } from '../words.ts';
 import type { Send, ServiceRequest } from './auth.ts';
 import { parseId, readJson, requireSameId, shapeError, statusError } from './responses.ts';
@@ -163,8 +163,4 @@ export function idFlaw({ id }: JsonObject): string | undefined {
 
 function hasText(value: unknown): boolean {
   return typeof value === 'string' && value !== '';
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }

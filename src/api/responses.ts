@@ -8,7 +8,7 @@ import { MAX_WAIT } from '../http/pace.ts';
 import { isRedirect, redirectError } from '../http/redirects.ts';
 import { isRetryableStatus, isSafeMethod } from '../http/retry.ts';
 import { isObject, parseJson } from '../json.ts';
-import { shorten } from '../words.ts';
+import { oneLine, shorten } from '../words.ts';
 
 const CHECK_BASE_URL = { kind: 'check-address', of: 'service' } as const;
 
@@ -103,7 +103,7 @@ export function describePage(response: HttpResponse): string {
 }
 
 function startOf({ body }: HttpResponse): string {
-  return shorten(body.subarray(0, 8_000).toString(), 2_000).replace(/\s+/g, ' ').trim();
+  return oneLine(shorten(body.subarray(0, 8_000).toString(), 2_000));
 }
 
 const ASK_FOR_ACCESS = advice('ask the administrators of the service for access to its API');

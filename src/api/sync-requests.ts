@@ -3,8 +3,9 @@
 import { hasCode, ImgctlError } from '../errors.ts';
 import { type HttpResponse, isSuccess } from '../http/message.ts';
 import { pageText } from '../http/page.ts';
-import { isObject, type JsonObject, parseJson, stringify } from '../json.ts';
-import { shorten } from '../words.ts';
+import { withoutSlash } from '../http/url.ts';
+import { isCount, isObject, type JsonObject, parseJson, stringify } from '../json.ts';
+import { oneLine, shorten } from '../words.ts';
 import type { Send } from './auth.ts';
 import {
   describePage,
@@ -79,7 +80,7 @@ export async function submitSync(send: Send): Promise<SubmittedSync> {
 function withoutId(response: HttpResponse): ImgctlError {
   const { status, url, body } = response;
   const what = isPage(response) ? describePage(response) : 'without the id of a sync request';
-  const words = shorten(pageText(body).replace(/\s+/g, ' ').trim(), 200);
+  const words = shorten(oneLine(pageText(body)), 200);
   const message = `PATCH ${url.origin} returned ${status} ${what}`;
   return new ImgctlError('outcome-unknown', words === '' ? message : `${message}: ${words}`);
 }
@@ -162,13 +163,13 @@ function submittedId(body: JsonObject): SyncId | undefined {
 /** Returns the last path segment, unless it names no request: `image_sync`, or `v2`. */
 function idOfUrl(url: unknown): SyncId | undefined {
   if (typeof url !== 'string' || !URL.canParse(url, 'http://host')) return undefined;
-  const segment = new URL(url, 'http://host').pathname.replace(/\/$/, '').split('/').at(-1) ?? '';
-  const isName = !/\d/.test(segment) || /^v\d$/.test(segment);
+  const segment = withoutSlash(new URL(url, 'http://host').pathname).split('/').at(-1) ?? '';
+  const isName = !/\d/.test(segment) || segment === 'v2';
   return isName ? undefined : identifier(parseId(segment));
 }
 
 function identifier(value: unknown): SyncId | undefined {
-  if (typeof value === 'number') return /^\d+$/.test(`${value}`) ? value : undefined;
+  if (typeof value === 'number') return isCount(value) ? value : undefined;
   return typeof value === 'string' && isSyncId(value) ? value : undefined;
 }
 

@@ -6,7 +6,7 @@ import { hint, setting } from '../facts.ts';
 import { type Env, expandHome } from '../files/paths.ts';
 import { builtin } from '../io.ts';
 import { DURATION, UNITS } from '../query/time-value.ts';
-import { shorten } from '../words.ts';
+import { isDigits, shorten } from '../words.ts';
 
 export interface Value<Parsed = unknown> {
   /** @throws ImgctlError usage or config: the text is invalid, and may hold a password */
@@ -98,10 +98,11 @@ export function choice<const Word extends string>(noun: string, words: readonly 
 
 export function wholeNumber(min: number, max?: number): Value<number> {
   const parse = (text: string, name: string) => {
-    const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-    if (number >= min && number <= (max ?? Number.MAX_SAFE_INTEGER)) return number;
+    const number = isDigits(text) ? Number(text) : Number.NaN;
+    const largest = max ?? Number.MAX_SAFE_INTEGER;
+    if (number >= min && number <= largest) return number;
     const range = max === undefined ? `of at least ${min}` : `from ${min} to ${max}`;
-    const nearest = `${Math.min(max ?? Number.POSITIVE_INFINITY, Math.max(min, number || 1))}`;
+    const nearest = `${Math.min(largest, Math.max(min, number || 1))}`;
     const example = name.startsWith('-') ? `${name} ${nearest}` : setting('set', name, nearest);
     const message = `${name} must be a whole number ${range} (got ${text})`;
     throw new ImgctlError('usage', message, { facts: hint`for example: ${example}` });

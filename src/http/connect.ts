@@ -7,6 +7,7 @@ import { withoutOptimising } from './compile-parser.ts';
 import { CLIENT_CERTIFICATE } from './errors.ts';
 import { proxyFailure, proxyRefusal } from './proxies.ts';
 import { type HttpProxy, proxyAuthorization } from './proxy-route.ts';
+import { withoutBrackets } from './url.ts';
 
 export interface ConnectOptions {
   /** Extra trusted certificates, PEM. */
@@ -114,7 +115,7 @@ export class Connector {
     const { protocol, hostname, port, host } = proxy.url;
     const isSecure = protocol === 'https:';
     const name = `the proxy ${host}`;
-    const address = hostname.replace(/^\[|\]$/g, '');
+    const address = withoutBrackets(hostname);
     try {
       const portNumber = Number(port || (isSecure ? 443 : 80));
       const socket = await this.#connectTo(address, portNumber, name, opening);

@@ -183,7 +183,7 @@ function protocolFailure(cause: NodeJS.ErrnoException, attempt: Attempt): Failur
 
 /** Also after a 100 or 101 that was not asked for: undici cannot read what follows. */
 function isInvalidHttp({ name, code = '', message }: NodeJS.ErrnoException): boolean {
-  const isUnasked = code === 'UND_ERR_SOCKET' && /^bad (response|upgrade)$/.test(message);
+  const isUnasked = message === 'bad response' || message === 'bad upgrade';
   return name === 'HTTPParserError' || code.startsWith('HPE_') || isUnasked;
 }
 

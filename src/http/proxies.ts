@@ -33,7 +33,7 @@ export class Forwarder {
       status === 407 ||
       'x-squid-error' in headers ||
       /;\s*error=/.test(headers['proxy-status'] ?? '') ||
-      /^tinyproxy\b/.test(headers.server ?? '');
+      (headers.server ?? '').startsWith('tinyproxy');
     if (status >= 400 && isOfProxy) {
       const target = `${url.hostname}:${url.port || 80}`;
       // With a status below 500 the proxy refused to forward the request.
@@ -98,9 +98,8 @@ function loginProblem(
   { status, headers }: ProxyResponse,
 ): { readonly message?: string; readonly facts: string } {
   const wanted = `${headers['proxy-authenticate'] ?? ''}`;
-  const schemes = wanted.match(/\b(?:Basic|Negotiate|NTLM|Digest|Bearer)\b/gi) ?? [];
-  const takesBasic = schemes.length === 0 || schemes.some((scheme) => /^basic$/i.test(scheme));
-  if (!takesBasic) {
+  const schemes = wanted.match(/\b(?:Negotiate|NTLM|Digest|Bearer)\b/gi) ?? [];
+  if (schemes.length > 0 && !/\bBasic\b/i.test(wanted)) {
     return {
       message: `the proxy ${host} requires ${[...new Set(schemes)].join(' or ')} (${status}); imgctl can only send Basic`,
       facts: `set ${setting} to a proxy that accepts Basic, such as a local cntlm`,

@@ -2,7 +2,7 @@
 
 import net from 'node:net';
 import { ImgctlError, tryOr } from '../errors.ts';
-import { basicPair, isLoopback } from './url.ts';
+import { basicPair, isLoopback, withoutBrackets } from './url.ts';
 
 export interface HttpProxy {
   readonly url: URL;
@@ -62,8 +62,7 @@ export function parseProxy(text: string, setting: string, bypass?: string): Http
   const url = isUrl ? new URL(withScheme) : undefined;
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return { url, setting, bypass };
   const orBypass = bypass === undefined ? '' : `, or ${bypass}`;
-  const isSocks = /^socks[^:]*:\/\//i.test(text);
-  const problem = isSocks
+  const problem = url?.protocol.startsWith('socks')
     ? 'is a SOCKS proxy, which is not supported'
     : 'is not an http or https URL';
   const escapes = text.includes('@')
@@ -78,12 +77,12 @@ export function parseProxy(text: string, setting: string, bypass?: string): Http
 function matchNoProxy(url: URL, noProxy: string): string | undefined {
   const port = url.port || (url.protocol === 'https:' ? '443' : '80');
   const host = plainHost(url.hostname);
-  return noProxy.split(/[\s,]+/).find((entry) => {
+  return noProxy.split(/[\s,]/).find((entry) => {
     if (entry === '*') return true;
     if (entry.includes('/')) return isWithin(host, entry);
     const [, name = '', entryPort] = net.isIPv6(entry)
       ? [entry, entry]
-      : (/^\*?\.?(.*?)(?::(\d+))?$/.exec(entry) ?? []);
+      : (/\*?\.?(.*?)(?::(\d+))?$/.exec(entry) ?? []);
     const domain = plainHost(name);
     if (domain === '' || (entryPort !== undefined && entryPort !== port)) return false;
     return host === domain || (net.isIP(host) === 0 && host.endsWith(`.${domain}`));
@@ -92,15 +91,14 @@ function matchNoProxy(url: URL, noProxy: string): string | undefined {
 
 /** Removes brackets, zone and final dot; shortens an IPv6 address. */
 function plainHost(text: string): string {
-  const host = text
-    .replace(/^\[|\]$/g, '')
+  const host = withoutBrackets(text)
     .replace(/(%.*|\.)$/, '')
     .toLowerCase();
   return net.isIPv6(host) ? new URL(`http://[${host}]`).hostname.slice(1, -1) : host;
 }
 
 function isWithin(host: string, range: string): boolean {
-  const [, network = '', length] = /^(.*)\/(\d{1,3})$/.exec(range) ?? [];
+  const [, network = '', length] = /(.*)\/(\d{1,3})$/.exec(range) ?? [];
   const family = net.isIPv4(host) ? 'ipv4' : 'ipv6';
   const list = new net.BlockList();
   // Anything but two addresses of this family throws.

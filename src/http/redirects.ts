@@ -4,6 +4,7 @@ import { ImgctlError } from '../errors.ts';
 import { advice, type Facts } from '../facts.ts';
 import { shorten } from '../words.ts';
 import type { Endpoint, HttpResponse } from './message.ts';
+import { withoutSlash } from './url.ts';
 
 /** True for a redirect. 304 is none: it is for conditional requests, which imgctl never sends. */
 export function isRedirect({ status }: HttpResponse): boolean {
@@ -37,8 +38,8 @@ export function redirectError(response: HttpResponse): ImgctlError {
  *     another path, or none             a login page, or a portal
  */
 function factsOf(url: URL, target: URL | undefined, { of }: Endpoint): Facts {
-  const from = withoutSlash(url);
-  const to = target && withoutSlash(target);
+  const from = withoutSlash(url.pathname);
+  const to = target && withoutSlash(target.pathname);
   if (to === from && target?.origin === url.origin) {
     return advice(
       `ask the administrators of the ${of} to accept ${url.pathname} without a redirect`,
@@ -47,8 +48,4 @@ function factsOf(url: URL, target: URL | undefined, { of }: Endpoint): Facts {
   const mayHaveMoved = from === '' ? to === '' : to?.endsWith(from);
   if (mayHaveMoved) return { kind: 'moved', of };
   return { kind: 'check-address', of, more: 'a portal may have responded instead' };
-}
-
-function withoutSlash({ pathname }: URL): string {
-  return pathname.replace(/\/$/, '');
 }

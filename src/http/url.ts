@@ -45,6 +45,15 @@ export function isLoopback(hostname: string): boolean {
   return /^(?:localhost|\[?::1\]?|127(?:\.\d{1,3}){3})$/.test(hostname);
 }
 
+/** Returns the address in the host name of a URL, which has brackets around IPv6. */
+export function withoutBrackets(hostname: string): string {
+  return hostname.replace(/[[\]]/g, '');
+}
+
+export function withoutSlash(path: string): string {
+  return path.replace(/\/$/, '');
+}
+
 /** Formats a base URL for messages and cache keys, without a trailing slash. */
 export function baseUrlText(baseUrl: URL): string {
   return `${baseUrl.origin}${baseUrl.pathname === '/' ? '' : baseUrl.pathname}`;
@@ -65,7 +74,7 @@ export function resolveUrl(baseUrl: URL, pathOrUrl: string): URL {
     });
   }
   const url = new URL(baseUrl);
-  const [, path = '', query = ''] = /^([^?#]*)(\?[^#]*)?/.exec(pathOrUrl) ?? [];
+  const [, path = '', query = ''] = /([^?#]*)(\?[^#]*)?/.exec(pathOrUrl) ?? [];
   const prefix = url.pathname.replace(/\/+$/, '');
   url.pathname = `${prefix}/${path.replace(/^\//, '')}`;
   url.search = query;

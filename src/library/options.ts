@@ -4,7 +4,7 @@ import type * as api from '../api/auth.ts';
 import { isSyncId } from '../api/sync-requests.ts';
 import { ImgctlError } from '../errors.ts';
 import { nearest } from '../spelling.ts';
-import { quoted } from '../words.ts';
+import { isDigits, quoted } from '../words.ts';
 
 /** An access token, which is used unchanged, or the account to request tokens for. */
 export type Credentials =
@@ -58,7 +58,8 @@ const SIGNAL: Kind = ['an AbortSignal', (value) => value instanceof AbortSignal]
 const FUNCTION: Kind = ['a function', (value) => typeof value === 'function'];
 const TEXTS: Kind = ['a string or an array of strings', (value) => [value].flat().every(isText)];
 
-const isMethod = (value: unknown) => isText(value) && !/^(?:CONNECT|TRACE)$/i.test(`${value}`);
+const isMethod = (value: unknown) =>
+  isText(value) && !['CONNECT', 'TRACE'].includes(value.toUpperCase());
 
 function whole(min: number, max = Number.MAX_SAFE_INTEGER): Kind {
   const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
@@ -77,7 +78,7 @@ export const CLIENT = {
   baseUrl: ['a string or a URL', (value) => isText(value) || value instanceof URL],
   token: TEXT,
   username: TEXT,
-  password: ['a string or a function', (value) => /^(?:string|function)$/.test(typeof value)],
+  password: ['a string or a function', (value) => isText(value) || typeof value === 'function'],
   allowHttp: ['a boolean', (value) => typeof value === 'boolean'],
   timeout: whole(1, 2 ** 31 - 1),
   retries: whole(0, 100),
@@ -96,13 +97,11 @@ export const REQUEST = {
   signal: SIGNAL,
 } satisfies Record<keyof RequestOptions, Kind>;
 
-const isDigits = (value: unknown) => isText(value) && /^\d+$/.test(`${value}`);
-
 const [ID, isId] = whole(1);
 
 /** The arguments of getImage and getSyncRequest. */
 export const IMAGE: Kinds = {
-  id: [ID, (value) => isId(value) || isDigits(value)],
+  id: [ID, (value) => isId(value) || (isText(value) && isDigits(value))],
 };
 export const SYNC_REQUEST: Kinds = {
   id: [

@@ -1,5 +1,6 @@
 // Finds elements and attributes of the OVF vocabulary in any version, and parses its units.
 
+import { isDigits } from '../words.ts';
 import type { XmlElement } from '../xml.ts';
 import type { FindingCode } from './findings.ts';
 
@@ -132,7 +133,7 @@ export function parseWholeNumber(
   report: Report,
 ): number | null {
   if (written === null) return null;
-  const value = /^\d{1,16}$/.test(written.trim()) ? Number(written) : Number.NaN;
+  const value = isDigits(written.trim()) ? Number(written) : Number.NaN;
   if (Number.isSafeInteger(value)) return value;
   report('bad-number', element, `${name} must be a whole number (got ${written})`);
   return null;

@@ -1,5 +1,6 @@
 // Warns about hardware that programs refuse: drives without a place, new versions, rare devices.
 
+import { isDigits } from '../words.ts';
 import type { XmlElement } from '../xml.ts';
 import {
   childrenOf,
@@ -65,7 +66,7 @@ function addressOf(drive: XmlElement): string | null {
   const parent = settingOf(drive, 'Parent');
   const written = settingOf(drive, 'AddressOnParent');
   if (parent === null || written === null || IMAGE_OF_OVIRT.test(parent)) return null;
-  return `address ${/^\d{1,9}$/.test(written) ? Number(written) : written} of Parent ${parent}`;
+  return `address ${isDigits(written) ? Number(written) : written} of Parent ${parent}`;
 }
 
 /** Values of ResourceType in CIM. Sound cards of VMware are 1, "other". */

@@ -1,5 +1,7 @@
 // Names of files in a package: which are safe, what a reference may mean, which look the same.
 
+import { oneLine } from '../words.ts';
+
 /** More than a file system takes. Each of ten thousand chunks repeats it in its name. */
 const MAX_HREF = 65_536;
 const SCHEME = /^[a-z][a-z0-9+.-]*$/i;
@@ -44,7 +46,7 @@ export function isSafeName(name: string): boolean {
 export type FindSimilar = (name: string) => string | null;
 
 export function similarTo(names: Iterable<string>): FindSimilar {
-  const look = (name: string) => withPlainBlanks(normalized(name)).toLowerCase();
+  const look = (name: string) => oneLine(normalized(name)).toLowerCase();
   const byLook = new Map([...names].map((name) => [look(name), name]));
   return (name) => {
     const other = byLook.get(look(name)) ?? name;
@@ -56,12 +58,8 @@ export function similarTo(names: Iterable<string>): FindSimilar {
 export function tellApart(name: string, other: string): string {
   if (name === other) return name;
   if (normalized(name) === normalized(other)) return `${name}, in another Unicode form`;
-  return withPlainBlanks(name) === withPlainBlanks(other) ? `${name}, with other blanks` : name;
-}
-
-/** Nobody sees a blank at the end, or a no-break space. */
-function withPlainBlanks(name: string): string {
-  return name.replace(/\s+/g, ' ').trim();
+  // Nobody sees a blank at the end, or a no-break space.
+  return oneLine(name) === oneLine(other) ? `${name}, with other blanks` : name;
 }
 
 /** Characters. Longer names are compared as they are: normalization takes quadratic time. */

@@ -1,7 +1,7 @@
 // Reads a tar archive (ustar, GNU, older ones): its regular files, and what is wrong with it.
 
 import { basename } from 'node:path';
-import { counted } from '../words.ts';
+import { counted, isDigits } from '../words.ts';
 import { mayBeXml } from '../xml.ts';
 import type { FindingCode, FindingList, Problem } from './findings.ts';
 import { isSafeName, stripDotSlash, UNSAFE_NAME } from './names.ts';
@@ -252,7 +252,7 @@ function parseExtension(type: string, content: Buffer): TarExtension | null {
     if (key === 'path' || key === 'GNU.sparse.name') found.name = value;
     if (key.startsWith('GNU.sparse.')) found.type = SPARSE;
     if (key === 'size') {
-      if (!/^\d{1,16}$/.test(value) || !Number.isSafeInteger(Number(value))) return null;
+      if (!isDigits(value) || !Number.isSafeInteger(Number(value))) return null;
       found.size = Number(value);
     }
     position = end;

@@ -7,6 +7,7 @@ import { asImgctlError, attempt } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { isObject } from '../json.ts';
 import { findSecret } from '../secrets/secrets.ts';
+import { isDigits } from '../words.ts';
 import { type CachedToken, isInForce, type RememberedLimit } from './cached-token.ts';
 import { Redis } from './redis.ts';
 import { parseRefusal, type Refusal } from './refusal.ts';
@@ -130,7 +131,7 @@ export class RedisAccount {
 
   async readLimit(): Promise<RememberedLimit | undefined> {
     const found = await this.#get('limit');
-    if (found === undefined || !/^\d+$/.test(found.value)) return undefined;
+    if (found === undefined || !isDigits(found.value)) return undefined;
     const now = this.#options.io.now();
     return { remaining: Number(found.value), receivedAt: now, resetsAt: now + found.milliseconds };
   }

@@ -3,6 +3,8 @@
 import { ImgctlError, tryOr } from '../errors.ts';
 import { httpDate } from '../http/headers.ts';
 import { type HttpResponse, isSuccess } from '../http/message.ts';
+import { withoutSlash } from '../http/url.ts';
+import { isDigits } from '../words.ts';
 import { findAll, textOf, type XmlElement } from '../xml.ts';
 import type { UnfinishedParts } from './dav-parts.ts';
 import { type StorageRequest, textBody } from './requests.ts';
@@ -128,13 +130,16 @@ function fileOf(element: XmlElement, { headers, receivedAt }: HttpResponse): Dav
   const { date = '' } = headers;
   // A property that a file does not have comes with a status of its own, and empty.
   const length = textOf(element, 'getcontentlength') ?? '';
-  const size = /^\d+$/.test(length) ? Number(length) : undefined;
+  const size = isDigits(length) ? Number(length) : undefined;
   const etag = textOf(element, 'getetag') ?? '';
   // Apache drops W/ a second after the last change.
   const tag = etag.replace(/^W\//, '');
   const modified = textOf(element, 'getlastmodified') ?? '';
   const now = httpDate(date) ?? receivedAt;
-  const name = textOf(element, 'href')?.replace(/\/$/, '').split('/').at(-1) ?? '';
+  const name =
+    withoutSlash(textOf(element, 'href') ?? '')
+      .split('/')
+      .at(-1) ?? '';
   return {
     name: tryOr(() => decodeURIComponent(name), name),
     isFolder: findAll(element, 'collection').length > 0,

@@ -2,7 +2,7 @@
 
 import { ImgctlError } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
-import { basicPair } from '../http/url.ts';
+import { basicPair, withoutSlash } from '../http/url.ts';
 import { type Dav, findFile, propfind, removeFile, sendChecked } from './dav-folder.ts';
 import { UnfinishedParts } from './dav-parts.ts';
 import { publishPart } from './dav-publish.ts';
@@ -33,7 +33,7 @@ export function davStorage(
     return { ...headers, ...authorization };
   });
   const address = url.host;
-  const folder = new URL(`${url.href.replace(/\/$/, '')}/`);
+  const folder = new URL(`${withoutSlash(url.href)}/`);
   const place = `${folder.origin}${folder.pathname.slice(0, -1)}`;
   const urlOf = (name: string) => new URL(encodeURIComponent(name), folder);
   const unfinished = new UnfinishedParts(options.partsFile);

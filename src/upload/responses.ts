@@ -29,7 +29,7 @@ export function storedFingerprint(tag: string, modified: string, size: number | 
 
 /** True if the next change will show. Some servers make an ETag from the size and whole seconds. */
 export function isSettledTag(etag: string, modified: string, date: string | undefined): boolean {
-  if (modified === '') return /^"/.test(etag);
+  if (modified === '') return etag.startsWith('"');
   return Number(httpDate(date ?? '')) - Number(httpDate(modified)) >= SETTLED;
 }
 

@@ -1,6 +1,7 @@
 // An unfinished upload to S3: continues one or starts one, and sends the parts that are missing.
 
 import { hasCode, ImgctlError } from '../errors.ts';
+import { isDigits } from '../words.ts';
 import { textOf } from '../xml.ts';
 import { streamBody } from './requests.ts';
 import { ENCODED, listItems, md5Of, md5sOf, partSizeOf, type S3 } from './s3-bucket.ts';
@@ -58,7 +59,7 @@ async function readParts({ s3, name, id, file }: Omit<Upload, 'etags'>) {
   const maxNumber = Math.max(1, Math.ceil(file.size / partSizeOf(s3, file)));
   const etags = new Map<number, string>();
   for await (const { PartNumber = '', ETag = '' } of listItems(s3, 'Part', request)) {
-    const number = /^\d{1,5}$/.test(PartNumber) ? Number(PartNumber) : 0;
+    const number = isDigits(PartNumber) ? Number(PartNumber) : 0;
     if (number < 1 || number > maxNumber) return new Map<number, string>();
     etags.set(number, ETag);
   }

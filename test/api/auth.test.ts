@@ -167,6 +167,19 @@ describe('a token request', () => {
     expect(limit).toEqual({ remaining: undefined, resetsAt: undefined });
   });
 
+  it.each([
+    [' 4', 4],
+    ['5,4', 4],
+    ['4,', undefined],
+    ['4, many', undefined],
+  ])('reads from the header %j that %j requests are left', async (header, remaining) => {
+    const { issued } = await request({
+      json: RECORD,
+      headers: { 'x-ratelimit-remaining': header },
+    });
+    expect((await issued).limit.remaining).toBe(remaining);
+  });
+
   it('does not show a token in the error of a failed request', async () => {
     const { issued } = await request({ status: 500, json: RECORD });
     expect((await failure(issued)).message).toMatch(/request-token: 500$/);

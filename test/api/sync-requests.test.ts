@@ -44,6 +44,8 @@ describe('a submitted sync', () => {
     [{ id: '007' }, '007'],
     [{ id: UUID }, UUID],
     [{ id: 1.5, ...linked(`${LINK}9007199254740993`) }, '419007199254740993'],
+    ...rows('v21', linked('/sync/v21'), linked('/sync/v21/')),
+    [linked('/sync/1v2'), '1v2'],
     [{ id: 0 }, 0],
   ])('with the response %j has the id %j', async (json, id) => {
     expect(await submit({ status: 202, json })).toMatchObject({ id, response: json });
@@ -184,11 +186,15 @@ it('a submit that a page of a firewall refuses may have been submitted', async (
 it.each([
   [
     'a page for maintenance',
-    '<html><head><title>Down for\nmaintenance</title></head>',
-    'Down for maintenance',
+    '<html><head><title>Down\n for\nmaintenance</title></head>',
+    ': Down for maintenance',
   ],
-  ['a title with what looks like a tag', '<title>no a<b>c</title>', 'no a<b>c'],
-  ['a page without a title', '<body><script>x()</script><h1>Back at 5</h1></body>', 'Back at 5'],
+  ['a title with what looks like a tag', '<TITLE>no a<b>c</TITLE>', ': no a<b>c'],
+  [
+    'a page without a title',
+    '<body><SCRIPT>x()</SCRIPT><h1>Back <b>at</b> 5</h1></body>',
+    ': Back at 5',
+  ],
   // The mark says where it was cut, so that a secret there is masked.
   ['a page of many lines', '<h1>Back\n\n at</h1>\n<p>5', ': Back at 5'],
   ['a page of many words', `<p>${'x'.repeat(300)}`, ` ${'x'.repeat(199)}…`],

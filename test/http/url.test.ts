@@ -8,6 +8,7 @@ import {
   parseBaseUrl,
   refusePlainHttp,
   resolveUrl,
+  withoutBrackets,
 } from '../../src/http/url.ts';
 import { thrownBy } from '../support/errors.ts';
 import { rows } from '../support/rows.ts';
@@ -86,6 +87,13 @@ it.each([
   expect(isLoopback(hostname)).toBe(expected);
 });
 
+it.each([
+  ['[::1]', '::1'],
+  ['images.example.com', 'images.example.com'],
+])('withoutBrackets of %s is %s', (hostname, address) => {
+  expect(withoutBrackets(hostname)).toBe(address);
+});
+
 describe('resolveUrl', () => {
   const bare = new URL(SERVICE);
   const prefixed = new URL(`${SERVICE}/api`);
@@ -103,7 +111,7 @@ describe('resolveUrl', () => {
     [prefixed, '/v2/%2e%2e/x', 'https://images.example.com/api/x'],
     [prefixed, '?page=2', 'https://images.example.com/api/?page=2'],
     [prefixed, 'https://images.example.com/v2?page=2', 'https://images.example.com/v2?page=2'],
-    [prefixed, 'https://IMAGES.example.com:443/x', 'https://images.example.com/x'],
+    [prefixed, 'HTTPS://IMAGES.example.com:443/x', 'https://images.example.com/x'],
   ])('resolves below %s the path %j to %s', (baseUrl, path, expected) => {
     expect(resolveUrl(baseUrl, path).href).toBe(expected);
   });

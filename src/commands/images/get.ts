@@ -177,8 +177,8 @@ function idOfUrl(text: string, baseUrl: string): number {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const place = url ? `${url.origin}${url.pathname}` : '';
   const start = `${baseUrl}/v2/image/`;
-  const id = place.startsWith(start) ? place.slice(start.length) : '';
-  if (/^\d+$/.test(id) && Number.isSafeInteger(Number(id))) return Number(id);
+  const id = place.startsWith(start) ? parseId(place.slice(start.length)) : undefined;
+  if (typeof id === 'number') return id;
   throw new ImgctlError('usage', `not an image URL of ${baseUrl}: ${place || 'invalid'}`, {
     facts: `use a URL such as ${start}42, or the id alone`,
   });

@@ -25,6 +25,7 @@ import {
 } from '../../query/newest.ts';
 import type { RankedImage } from '../../query/series.ts';
 import { parseWord } from '../../query/word.ts';
+import { isDigits } from '../../words.ts';
 import { noMatchError } from './empty.ts';
 import { withQuery, withSourceAndOutput } from './invocation.ts';
 import {
@@ -215,7 +216,7 @@ interface Choice {
 
 /** Returns the choice of this number, or those that match this word. */
 function chosenBy(choices: readonly Choice[], answer: string): readonly Choice[] {
-  if (/^\d+$/.test(answer)) return choices.slice(Number(answer) - 1, Number(answer));
+  if (isDigits(answer)) return choices.slice(Number(answer) - 1, Number(answer));
   const word = parseWord(answer);
   return choices.filter(({ line }) => word.matches(line));
 }

@@ -6,7 +6,7 @@ import { cannotRead, hasCode, ImgctlError, isMissing } from '../../errors.ts';
 import { type Facts, hint, imgctl } from '../../facts.ts';
 import type { Finding } from '../../ovf/findings.ts';
 import type { PackageSummary } from '../../ovf/package.ts';
-import { counted } from '../../words.ts';
+import { counted, isDigits } from '../../words.ts';
 
 export const PROVIDE_FILE = 'provide an OVA file, or an OVF file with its disks in the same folder';
 
@@ -36,9 +36,10 @@ export function fileMissing(file: string, cause?: unknown): ImgctlError {
 }
 
 function meantByFile(file: string): Facts | string {
-  if (/^\d+$/.test(file)) return hint`for an image: ${imgctl('images', 'get', file)}`;
-  const isUrl = /^[a-z][a-z\d+]*:\/\//i.test(file);
-  return isUrl ? 'download it first; the URL of an upload storage goes behind --to' : PROVIDE_FILE;
+  if (isDigits(file)) return hint`for an image: ${imgctl('images', 'get', file)}`;
+  return file.includes('://')
+    ? 'download it first; the URL of an upload storage goes behind --to'
+    : PROVIDE_FILE;
 }
 
 export function errorsOf({ findings }: PackageSummary): Finding[] {
