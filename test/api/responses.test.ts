@@ -1,5 +1,6 @@
 // Tests the error of each status and body, by section 7 of service.md, and the next page of a response.
 
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
   rateLimitedError,
@@ -13,7 +14,7 @@ import { advice } from '../../src/facts.ts';
 import { utcTime } from '../../src/words.ts';
 import { ENDPOINT } from '../support/client.ts';
 import { hintOf, thrownBy } from '../support/errors.ts';
-import { rows } from '../support/rows.ts';
+import { expectOutcomes } from '../support/outcomes.ts';
 
 const NOW = Date.parse('2026-01-05T10:00:00Z');
 const AT = 'GET https://images.example.com/v2/image';
@@ -34,9 +35,6 @@ const response = (status: number, json: unknown, headers: Record<string, string>
   };
 };
 
-const CHECK = 'check the base URL: imgctl config get base-url';
-const IN_HTML = 'with HTML instead of JSON';
-
 /** A response whose bytes are not UTF-8. */
 const inLatin1 = (status: number, text: string) => ({
   ...response(status, ''),
@@ -44,66 +42,14 @@ const inLatin1 = (status: number, text: string) => ({
 });
 
 describe('the error of a status', () => {
-  it.each<readonly [string, string]>([
-    ['Invalid username and password combination.', 'wrong-credentials'],
-    ['User is not authorized to access.', 'not-permitted'],
-    ['Valid token, but has expired.', 'token-refused'],
-    ['Invalid token.', 'token-refused'],
-    ['Something new.', 'token-refused'],
-    ['Password expired.', 'wrong-credentials'],
-    ['Not authorized.', 'not-permitted'],
-    ...rows('not-permitted', 'One-time password required.', 'totp missing.', 'HOTP, please.'),
-    ...rows('not-permitted', 'Use OTP.', 'Need MFA.'),
-    ['Spotprice unknown.', 'token-refused'],
-  ])('401 with the message %j has the code %s', (message, code) => {
-    const error = statusError(response(401, { error: 'authentication error', message }));
-    expect(error).toMatchObject({ code, exitCode: 4, status: 401 });
-    expect(error.message).toContain(message.slice(0, -1));
-    expect(error.message).not.toMatch(/\.$/);
-  });
-
-  it.each<[number, unknown, string, string]>([
-    [401, '', 'token-refused', 'the service refused the access token: no reason given'],
-    [400, { message: 'Bad filter.' }, 'failed', `${AT}: 400, Bad filter`],
-    [400, { message: 'Not v2.1. See v3.' }, 'failed', `${AT}: 400, Not v2.1. See v3`],
-    [400, { message: ' ', error: 'bad' }, 'failed', `${AT}: 400, bad`],
-    [400, { detail: 'bad' }, 'failed', `${AT}: 400, bad`],
-    [400, { errors: ['bad'] }, 'failed', `${AT}: 400, {"errors":["bad"]}`],
-    [400, 'plain\n words\nonly', 'failed', `${AT}: 400, plain words only`],
-    [403, { message: 'No.' }, 'not-permitted', 'the service says: No'],
-    [403, 'Forbidden', 'not-permitted', `${AT}: 403, Forbidden`],
-    [403, { message: '.' }, 'not-permitted', `${AT}: 403, {"message":"."}`],
-    [401, '<html>', 'bad-answer', `${AT}: 401, ${IN_HTML}`],
-    [403, ' <html>', 'bad-answer', `${AT}: 403, ${IN_HTML}`],
-    [404, '', 'not-found', `${AT}: 404`],
-    [410, null, 'not-found', `${AT}: 410, null`],
-    [407, '', 'proxy', `${AT}: 407`],
-    [500, '<html>', 'server-error', `${AT}: 500, ${IN_HTML}`],
-    [500, '<p><?xml version="1.0"?>', 'server-error', `${AT}: 500, ${IN_HTML}`],
-    [500, '<?xml version="1.0"?>\n<HTML>', 'server-error', `${AT}: 500, ${IN_HTML}`],
-    [500, '<?XML version="1.0"?><!doctype html>', 'server-error', `${AT}: 500, ${IN_HTML}`],
-    [
-      502,
-      '<?xml version="1.0"?>\n<fault/>',
-      'server-error',
-      `${AT}: 502, with XML instead of JSON`,
-    ],
-    [502, '<?XML version="1.0"?>', 'server-error', `${AT}: 502, with XML instead of JSON`],
-    [599, '', 'server-error', `${AT}: 599`],
-  ])('%i with the body %j has the code %s', (status, body, code, message) => {
-    const error = statusError(response(status, body));
-    expect(error).toMatchObject({ code, message, status });
-    const isUnknown = code === 'not-found' || code === 'bad-answer';
-    if (isUnknown) expect(hintOf(error)).toContain(CHECK);
-  });
-
-  it.each([
-    ['GET', 503, 'the service failed; try again later, or with more --retries'],
-    ['GET', 501, 'the service failed; try again later'],
-    ['POST', 503, 'the service failed; try again later'],
-    ['PATCH', 500, 'the service failed; try again later'],
-  ])('of %s and %i suggests --retries only if it was retried', (method, status, hint) => {
-    expect(hintOf(statusError({ ...response(status, ''), method }))).toBe(hint);
+  it('is in statuses.txt, by method, URL, status and body', async () => {
+    await expectOutcomes(path.join(import.meta.dirname, 'statuses.txt'), (input) => {
+      const [, method = '', url = '', status, body = ''] =
+        /^(\S+) (\S+) (\d+) ?(.*)$/s.exec(input) ?? [];
+      const request = { method, url: new URL(url, 'https://images.example.com') };
+      const error = statusError({ ...response(Number(status), body), ...request });
+      return [`${error.code} (exit code ${error.exitCode}): ${error.message}`, hintOf(error)];
+    });
   });
 
   it.each([
@@ -113,13 +59,6 @@ describe('the error of a status', () => {
   ])('503 with Retry-After: %s says when to try again', (seconds, expected) => {
     const hint = hintOf(statusError(response(503, '', { 'retry-after': seconds })));
     expect(hint).toMatch(new RegExp(`^the service failed; ${expected}$`));
-  });
-
-  it('304 is unexpected, and no redirect', () => {
-    const error = statusError(response(304, ''));
-    const { code, message } = error;
-    expect({ code, message }).toEqual({ code: 'failed', message: `${AT}: unexpected 304` });
-    expect(hintOf(error)).toMatch(/cache or proxy/);
   });
 
   it('is shown with a message that is not UTF-8', () => {
@@ -150,29 +89,6 @@ describe('the error of a status', () => {
     const { message } = error;
     expect(message).toContain(`was redirected${target}; redirects are not followed`);
     expect(`${message}${hintOf(error)}`).not.toContain('secret');
-  });
-
-  it.each([
-    ['/v2/image/12', 'list the images with: imgctl images list'],
-    ['/v2/image', CHECK],
-    ['/v2/image/12/disk', CHECK],
-  ])('404 of %s has the hint %s', (pathname, hint) => {
-    const missing = { ...response(404, ''), url: new URL(pathname, 'https://images.example.com') };
-    expect(hintOf(statusError(missing))).toBe(hint);
-  });
-
-  const USE_TLS = 'if the port expects TLS, use https in the base URL: imgctl config get base-url';
-  it.each([
-    [400, 'http:', 'Client sent an HTTP request to an HTTPS server.', USE_TLS],
-    [400, 'http:', '<html>The plain HTTP request was sent to HTTPS port', USE_TLS],
-    [400, 'http:', '<html>', CHECK],
-    [400, 'http:', '{"errors": []}', undefined],
-    [400, 'https:', 'Bad Request', undefined],
-    [400, 'https:', '<html>', CHECK],
-    [405, 'http:', '<html>', CHECK],
-  ])('%i over %s with the body %s has the hint %s', (status, protocol, body, hint) => {
-    const url = new URL(`${protocol}//images.example.com/v2`);
-    expect(hintOf(statusError({ ...response(status, body), url }))).toBe(hint);
   });
 
   // The times are those of this machine's zone.

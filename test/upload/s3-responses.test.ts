@@ -1,11 +1,13 @@
-// What the responses of an S3 storage mean.
+// What the responses of a storage mean.
 
+import path from 'node:path';
 import { expect, it } from 'vitest';
 import type { HttpResponse } from '../../src/http/message.ts';
-import { xmlOf } from '../../src/upload/responses.ts';
+import { storageError, xmlOf } from '../../src/upload/responses.ts';
 import { isEncrypted, plainTag, regionError, rootOf } from '../../src/upload/s3-responses.ts';
 import { ENDPOINT } from '../support/client.ts';
 import { hintOf, thrownBy } from '../support/errors.ts';
+import { expectOutcomes } from '../support/outcomes.ts';
 
 const DIGEST = '0123456789abcdef'.repeat(2);
 
@@ -25,27 +27,20 @@ it('characters that XML cannot hold are read as ?', () => {
   expect(xmlOf({ body, url } as HttpResponse)?.text).toBe('a?b?c?dA');
 });
 
-it.each([
-  [403, 'InvalidAccessKeyId', 'wrong-credentials', 'check'],
-  [403, 'SignatureDoesNotMatch', 'wrong-credentials', 'check'],
-  [400, 'ExpiredToken', 'not-permitted', 'renew'],
-  [400, 'InvalidToken', 'not-permitted', 'renew'],
-  [403, 'RequestTimeTooSkewed', 'not-permitted', 'set the clock of this machine'],
-  [400, 'EntityTooLarge', 'failed', 'ask the administrators of the storage to raise its limit'],
-  [501, 'NotImplemented', 'bad-answer', 'ask the administrators'],
-  [400, 'RequestTimeout', 'server-error', 'try again later'],
-  [400, 'IncompleteBody', 'server-error', 'try again later'],
-  [403, 'QuotaExceeded', 'storage-full', 'free space'],
-  [503, 'InsufficientStorage', 'storage-full', 'free space'],
-  [507, 'XMinioStorageFull', 'storage-full', 'free space'],
-  [200, 'InternalError', 'server-error', 'try again later'],
-  [400, 'constructor', 'bad-answer', 'ask the administrators'],
-])('a response with %i and %s is %s, with a hint to %s', (status, name, code, hint) => {
-  const body = Buffer.from(`<Error><Code>${name}</Code></Error>`);
-  const url = new URL('https://s3.example.com/b');
-  const error = thrownBy(() => rootOf({ body, url, status, headers: {} } as HttpResponse));
-  expect(error.code).toBe(code);
-  expect(hintOf(error)).toMatch(new RegExp(`^${hint}`));
+it('what a storage refuses is in refusals.txt, by protocol, status and error', async () => {
+  await expectOutcomes(path.join(import.meta.dirname, 'refusals.txt'), (input) => {
+    const [, protocol, status, text = ''] = /^(\w+) (\d+) ?(.*)$/s.exec(input) ?? [];
+    const [, name = '', value] = /^([\w-]+): (.*)$/.exec(text) ?? [];
+    const url = new URL('https://storage.example/b/web.ova');
+    const response = {
+      ...{ method: 'PUT', url, status: Number(status), receivedAt: 0, headers: { [name]: value } },
+      body: Buffer.from(
+        protocol === 'S3' ? `<Error><Code>${text}</Code></Error>` : value ? '' : text,
+      ),
+    } as unknown as HttpResponse;
+    const error = protocol === 'S3' ? thrownBy(() => rootOf(response)) : storageError(response);
+    return [`${error.code} (exit code ${error.exitCode}): ${error.message}`, hintOf(error)];
+  });
 });
 
 it.each([
