@@ -37,6 +37,7 @@ function cacheIn(directory: string, changes: Partial<Account> = {}, env = {}) {
 
 const namesIn = (directory: string) => fs.readdirSync(path.join(directory, 'tokens')).sort();
 
+const LIMIT = { remaining: 0, receivedAt: NOW, resetsAt: NOW + 60_000 };
 const SHORT = { token: 't', receivedAt: NOW, expiresAt: NOW + 10_000 };
 
 it.each([
@@ -66,8 +67,19 @@ const REFUSAL: Refusal = {
   advice: 'ask',
 };
 
+it('what need not be remembered fails without a warning', async () => {
+  const { cache, warnings } = cacheIn('/dev/null/none');
+  await cache.writeRefusal(REFUSAL);
+  await cache.write(TOKEN, { isOptional: true });
+  await cache.writeLimit(LIMIT, { isOptional: true });
+  expect(warnings).toEqual([]);
+  await cache.writeLimit(LIMIT);
+  expect(warnings).toEqual([
+    'cannot store the access token or its request limit (not a directory); it is used for this run only',
+  ]);
+});
+
 const LIMIT_RECORD = { remaining: 0, received_at: NOW, resets_at: NOW + 60_000 };
-const LIMIT = { remaining: 0, receivedAt: NOW, resetsAt: NOW + 60_000 };
 
 it.each([
   ['until its end', LIMIT, NOW + 59_999, true],

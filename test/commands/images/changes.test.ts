@@ -308,6 +308,13 @@ describe('images changes', () => {
       expect(await changed(line)).toEqual([]);
     });
 
+    it('reads the list once if no image left the query', async () => {
+      const { changed, requests } = await watched(3);
+      const before = requests().length;
+      expect(await changed(line)).toEqual([]);
+      expect(requests().length - before).toBe(1);
+    });
+
     it('looks for all images that left the query in one reading without the filter', async () => {
       const { changed, show, requests } = await watched(102);
       show(testImages(101).map((image) => ({ ...image, folder: 'bsd' })));
