@@ -12,6 +12,9 @@ import { localUser } from '../support/users.ts';
 const FILES = {
   'a.txt': '',
   'disk.vmdk': '',
+  'disk.VHDX.GZ': '',
+  'disk.vmdkx': '',
+  'disk.gz': '',
   'locks-damaged.json': '{',
   'locks-newer.json': '{"version": 99}',
   'locks-twice.json': '{"version": 0, "version": 1}',

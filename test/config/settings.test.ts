@@ -40,6 +40,15 @@ it.each([
     ' --profile x --base-url https://x',
   ],
   ['https://own', 'https://taken', {}, ' --profile taken-2 --base-url https://taken'],
+  ['https://own', 'https://[::1]:1', {}, " --profile 1-1 --base-url 'https://[::1]:1'"],
+  ['https://own', 'https://[::]', {}, " --profile other --base-url 'https://[::]'"],
+  ['https://own', 'https://default', {}, ' --profile default-2 --base-url https://default'],
+  [
+    'https://own',
+    `https://${'a'.repeat(63)}`,
+    {},
+    ` --profile ${'a'.repeat(60)} --base-url https://${'a'.repeat(63)}`,
+  ],
   ['https://own', 'https://test.example/', {}, ' --profile taken'],
 ])(
   'of a profile with the address %s, a login to %s with %j has the flags%s',
@@ -88,7 +97,22 @@ describe('parseDuration', () => {
     expect(parseDuration(text, 'timeout')).toBe(milliseconds);
   });
 
-  const INVALID = ['', '5', 's', '-1s', '0s', '0.4ms', '1e3s', '1x', '5 m', '5M', '1m30s', '1.s'];
+  const INVALID = [
+    '',
+    '5',
+    's',
+    '-1s',
+    '0s',
+    '0.4ms',
+    '1e3s',
+    '1x',
+    '5 m',
+    '5M',
+    '1m30s',
+    '1.s',
+    'x1s',
+    '1sx',
+  ];
   it.each(INVALID)('rejects %j', (text) => {
     const { message } = thrownBy(() => parseDuration(text, 'timeout'));
     expect(message).toBe(`invalid timeout: ${text}`);
@@ -114,7 +138,7 @@ describe('the setting token-store', () => {
   });
 
   const INVALID =
-    'http://localhost redis: redis:// redis.example.com:6379 redis://h/x redis://h/0/1 redis://h/0?x=1 redis://h/0#x redis://%zz@h FILE redis://bob:canary@h/0 redis://:canary@h http://bob:canary@h bob:canary@h';
+    'http://localhost redis: redis:// redis.example.com:6379 redis://h/x redis://h/0/1 redis://h/0?x=1 redis://h/0#x redis://h/12345 redis://h/0x xredis://h redissx://h redis://%zz@h FILE redis://bob:canary@h/0 redis://:canary@h http://bob:canary@h bob:canary@h';
   it.each(INVALID.split(' '))('%s is rejected without its password', (text) => {
     const error = thrownBy(() => SETTINGS['token-store'].value.parse(text));
     expect([error.code, `${error.message} ${hintOf(error)}`.includes('canary')]).toEqual([
@@ -139,7 +163,7 @@ it('a profile name is a letter or digit, then up to 63 letters, digits, - or _',
   for (const name of ['default', 'a', '0', 'A-b_c', 'constructor', 'x'.repeat(64)]) {
     expect(checkName(name, 'profile')).toBe(name);
   }
-  const paths = ['', '../../x', 'a/b', 'a\\b', '.', '.hidden', 'a.b'];
+  const paths = ['', ' ', '../../x', 'a/b', 'a\\b', '.', '.hidden', 'a.b'];
   const others = ['-a', '__proto__', '_limit', 'a b', 'ä', 'a\n', 'x'.repeat(65)];
   for (const name of [...paths, ...others]) {
     expect(thrownBy(() => checkName(name, 'profile')).code).toBe('usage');

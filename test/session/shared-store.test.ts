@@ -535,7 +535,15 @@ it('a key is 32 bytes in base64', () => {
     expect(parseKey(SEAL.toString(encoding), 'KEY')).toEqual(SEAL);
   }
   const spaced = [...SEAL.toString('base64')].join(' ');
-  for (const key of ['secret', SEAL.subarray(1).toString('base64'), SEAL.toString('hex'), spaced]) {
+  const key64 = SEAL.toString('base64');
+  const padded = [`x${key64}`, `${key64}x`];
+  for (const key of [
+    'secret',
+    ...padded,
+    SEAL.subarray(1).toString('base64'),
+    SEAL.toString('hex'),
+    spaced,
+  ]) {
     expect(thrownBy(() => parseKey(key, 'KEY'))).toMatchObject({
       message: 'KEY is not a key of 32 bytes in base64',
       facts: { text: 'create one with: openssl rand -base64 32' },

@@ -136,6 +136,7 @@ describe('images latest on a terminal', () => {
     ['three empty lines', '\n\n\n1\n', 2, `no number entered\nhint: ${FIRST}`],
     ['Ctrl-D', '\u0004', 2, `no input (end of file)\nhint: ${FIRST}`],
     ['Ctrl-C', '\u0003', 130, 'interrupted\n'],
+    ['three words that no name has', 'x1\n2x\nsuse\n', 2, `no image was chosen\nhint: ${FIRST}`],
     ['three wrong answers', '4\n\u001b[A9\nsuse\n1\n', 2, `no image was chosen\nhint: ${FIRST}`],
   ])('chooses nothing after %s', async (_, keys, exitCode, message) => {
     expect(await typing(keys)).toEqual(failed(exitCode, `imgctl: ${message}`));

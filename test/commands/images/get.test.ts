@@ -103,6 +103,8 @@ describe('images get', () => {
     'HTTP://127.0.0.1:1/v2/image/3',
     'https://user:SECRET@example.com/v2/image/3',
     'BASE/v2/image/three',
+    'BASE/v2/image/3x',
+    'BASE/v2/image/x3',
     'BASE/v2/image/9007199254740993',
     'http://[',
   ])('rejects the URL %s, sends nothing and repeats no password', async (url) => {
@@ -177,6 +179,9 @@ describe('images get', () => {
       `no image is named image-00; 3 names contain it\nhint: ${ALL} -f 'name~image-00'\n`,
     ],
     ['1,2', 'no image is named 1,2\nhint: use: imgctl images get 1 2\n'],
+    ['1,2,300', 'no image is named 1,2,300\nhint: use: imgctl images get 1 2 300\n'],
+    ['x1,2', `no image is named x1,2\nhint: ${ALL}, or ${OWN}\n`],
+    ['1,2x', `no image is named 1,2x\nhint: ${ALL}, or ${OWN}\n`],
     ['0003', `no image is named 0003; 1 name contains it\nhint: ${ALL} -f 'name~0003'\n`],
   ])('exits 5 if there is no %s', async (wanted, message) => {
     expect(await get(wanted)).toEqual(failed(5, `imgctl: ${message}`));
