@@ -88,5 +88,5 @@ export const MAX_INSTANT = 8.64e15;
 /** Formats an instant as UTC, rounded up to a full second. */
 export function utcTime(milliseconds: number): string {
   const date = new Date(Math.min(Math.ceil(milliseconds / 1000) * 1000, MAX_INSTANT));
-  return date.toISOString().replace(/\.\d+Z$/, 'Z');
+  return date.toISOString().replace('.000', '');
 }

@@ -1,7 +1,20 @@
-// Durations and times of day for people; digits, and words on one line.
+// Durations, times of day, sizes and quotes for people; digits, and words on one line.
 
 import { expect, it } from 'vitest';
-import { describeDuration, describeLater, isDigits, oneLine } from '../src/words.ts';
+import {
+  counted,
+  describeBytes,
+  describeDuration,
+  describeLater,
+  describeRate,
+  isDigits,
+  oneLine,
+  quoted,
+  shellQuote,
+  shorten,
+  utcTime,
+} from '../src/words.ts';
+import { rows } from './support/rows.ts';
 
 it.each([
   [-5_000, '0 s'],
@@ -40,4 +53,69 @@ it.each([
 
 it('oneLine keeps one blank between two words', () => {
   expect(oneLine('\n a\t\tb\u00a0c \n')).toBe('a b c');
+});
+
+it.each([
+  [0, '0 bytes'],
+  [1, '1 byte'],
+  [1_023, '1023 bytes'],
+  [1_024, '1 KiB'],
+  [1_536, '1.5 KiB'],
+  [10_752, '11 KiB'],
+  [1_047_552, '1023 KiB'],
+  [1_048_063, '1023 KiB'],
+  [1_048_064, '1 MiB'],
+  [2 ** 31, '2 GiB'],
+  [1.5 * 2 ** 40, '1.5 TiB'],
+  [2 ** 50, '1 PiB'],
+  [2 ** 61, '2048 PiB'],
+])('describeBytes shows %j as %s', (bytes, text) => {
+  expect(describeBytes(bytes)).toBe(text);
+});
+
+it.each([
+  [[0, 0, 0], '100 %'],
+  [[0, 100, 1_000], '0 %'],
+  [[50, 100, 1_000, 50], '50 %'],
+  [[999, 1_000, 999], '99 %, 1000 bytes/s, 0 s left'],
+  [[2_048, 4_096, 1_000], '50 %, 2 KiB/s, 1 s left'],
+  [[3_072, 4_096, 1_000, 1_024], '75 %, 2 KiB/s, 1 s left'],
+  [[1_000, 2_000, 0], '50 %, 977 KiB/s, 0 s left'],
+  [[1, 121, 1e9], '0 %, 0 bytes/s, 2 min left'],
+] as const)('describeRate shows %j as %s', ([done, total, elapsed, known], text) => {
+  expect(describeRate(done, total, elapsed, known)).toBe(text);
+});
+
+it.each([
+  ['x'.repeat(60), 'x'.repeat(60)],
+  ['x'.repeat(61), `${'x'.repeat(59)}…`],
+  [`${'x'.repeat(58)}😀yz`, `${'x'.repeat(58)}…`],
+  [`${'x'.repeat(57)}😀yz`, `${'x'.repeat(57)}😀…`],
+])('shorten and quoted show %s as %s', (text, short) => {
+  expect([shorten(text), quoted(text)]).toEqual([short, `'${short}'`]);
+});
+
+it.each<readonly [string, string]>([
+  ...['a', 'images', 'http://host:80/v2', 'a,b', '-x', 'a_b.c'].map(
+    (text) => [text, text] as const,
+  ),
+  ...rows("''", ''),
+  ...rows("'a b'", 'a b'),
+  ...rows("'a;'", 'a;'),
+  ...rows("' a'", ' a'),
+  ["it's o'clock", "'it'\\''s o'\\''clock'"],
+])('shellQuote writes %s as %s', (text, written) => {
+  expect(shellQuote(text)).toBe(written);
+});
+
+it('counted uses the singular for one only', () => {
+  const texts = [0, 1, 2].map((count) => counted(count, 'image'));
+  expect(texts).toEqual(['0 images', '1 image', '2 images']);
+});
+
+it('utcTime has no fractions, and ends with the calendar', () => {
+  expect([1, 8.64e15 + 1].map(utcTime)).toEqual([
+    '1970-01-01T00:00:01Z',
+    '+275760-09-13T00:00:00Z',
+  ]);
 });

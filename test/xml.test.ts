@@ -2,10 +2,12 @@
 
 import { describe, expect, it } from 'vitest';
 import { DESCRIPTOR_LIMITS } from '../src/ovf/descriptor.ts';
-import { parseXml as parseWithin } from '../src/xml.ts';
+import { mayBeXml, parseXml as parseWithin } from '../src/xml.ts';
+import { rows } from './support/rows.ts';
 
 const parseXml = (bytes: Uint8Array) => parseWithin(bytes, DESCRIPTOR_LIMITS);
 
+const claiming = (encoding: string) => `<?xml version="1.0" encoding="${encoding}"?>`;
 const NO_ROOT = 'document must contain a root element';
 const NO_TYPE = 'document type declarations are not allowed';
 
@@ -47,6 +49,8 @@ describe('parseXml', () => {
     ['UTF-16, little end first', utf16('<a>é</a>', false)],
     ['UTF-16 without mark, big end first', utf16('<a>é</a>', true, '')],
     ['ISO 8859-1', Buffer.from('<?xml version="1.0" encoding="ISO-8859-1"?><a>é</a>', 'latin1')],
+    ['a claim in a comment', Buffer.from(`<!--${claiming('x-none')}--><a>é</a>`)],
+    ['a wrong claim of UTF-16LE', Buffer.from(`${claiming('UTF-16LE')}<a>é</a>`)],
     ['a wrong claim of UTF-16', Buffer.from('<?xml version="1.0" encoding="utf-16"?><a>é</a>')],
   ])('reads %s', (_, bytes) => {
     expect(parseXml(bytes).text).toBe('é');
@@ -57,6 +61,16 @@ describe('parseXml', () => {
     ['an open element', '<a>\n<b>\n</a>', 'xml-syntax', 3, 'unexpected close tag'],
     ['control characters', '<a>\u0001</a>', 'xml-syntax', 1, 'disallowed character'],
     ['an unknown entity', '<a>\n&nbsp;</a>', 'xml-entity', 2, 'undefined entity'],
+    [
+      ...([
+        'an unknown entity far below',
+        `${'\n'.repeat(11)}<a>&nbsp;</a>`,
+        'xml-entity',
+        12,
+      ] as const),
+      'undefined entity',
+    ],
+    ['a NUL', '<a>\0<b/></a>', 'xml-syntax', 1, 'disallowed character'],
     ['an external entity', EXTERNAL_ENTITY, 'xml-doctype', 1, NO_TYPE],
     ['a bomb of entities', BOMB, 'xml-doctype', 1, NO_TYPE],
     ['a document type without end', `<!DOCTYPE a [${' '.repeat(1000)}`, 'xml-syntax', 1, NO_ROOT],
@@ -74,6 +88,10 @@ describe('parseXml', () => {
       1,
       'cannot be decoded as x-none',
     ],
+    [
+      ...(['an encoding that ends in UTF-16', claiming('x-utf-16'), 'xml-encoding', 1] as const),
+      'cannot be decoded as x-utf-16',
+    ],
     ['a document type of 2 MiB', LARGE_TYPE, 'xml-too-complex', 1, 'no element in the first 1 MiB'],
   ])('refuses %s', (_, xml, code, line, message) => {
     const error = expect.objectContaining({ code, line, message });
@@ -90,4 +108,11 @@ describe('parseXml', () => {
     const error = expect.objectContaining({ code: 'xml-too-complex', line: 1, message });
     expect(() => parseWithin(Buffer.from(beyond), limits)).toThrow(error);
   });
+});
+
+it.each([
+  ...rows(true, '<a', '\u00ef\u00bb\u00bf<a', '\0<', '\u00ff\u00fe<\0', '\n\n <a'),
+  ...rows(false, '', 'a<b', 'text\n<a>', '\u0080\u0080\u0080\u0080<', '\n'),
+])('bytes that start with %j may be XML: %s', (text, expected) => {
+  expect(mayBeXml(Buffer.from(text, 'latin1'))).toBe(expected);
 });

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { ImagePage, PageQuery } from '../../src/api/images.ts';
 import type { Image, Pages } from '../../src/api/types.ts';
 import { startListRun } from '../../src/catalogue/list-run.ts';
+import { isEcho } from '../../src/catalogue/page.ts';
 import { listCatalogue, type ReadOptions } from '../../src/catalogue/service-list.ts';
 import { catalogueOf, cataloguePage, testImage, testImages } from '../support/catalogue-page.ts';
 import { connect } from '../support/client.ts';
@@ -19,6 +20,17 @@ import {
 import { asked, down, list, type Options, queryOf, upTo } from './harness.ts';
 
 const EVERYTHING = queryOf({});
+
+it.each<[string, unknown, boolean]>([
+  ['id,desc', 'id,desc', true],
+  ['name,like,%a b%', 'name,like,%a+b%', true],
+  ['name,like,%a b%', 'Name, LIKE, %25a%20b%25', true],
+  ['name,like,%a b%', 'name,like,%zz a b%', false],
+  ['id,desc', 'id,asc', false],
+  ['id,desc', ['id,desc'], false],
+])('a service that received %j and sends %j repeats it: %s', (sent, echo, expected) => {
+  expect(isEcho(sent, echo)).toBe(expected);
+});
 
 /** Changes the query that a service gets. */
 const receiving =
@@ -131,6 +143,10 @@ describe('a list of the service', () => {
     return { json: { ...json, data: testImages(2, page) } };
   };
 
+  const endingIn404: Handler = (request, index) =>
+    Number(request.url.searchParams.get('page')) > 3
+      ? errorResponse(404, 'No page.')
+      : claiming(6, { pages: 5 })(request, index);
   it.each<[string, Handler, unknown[]]>([
     ['ignores filters', claiming(7), down(7)],
     ['refuses filters of ids', refusing(400, catalogueOf(testImages(7))), down(7)],
@@ -149,6 +165,7 @@ describe('a list of the service', () => {
     ['announces the images of one page', claiming(6, { total: 2, next_url: null }), down(6)],
     ['loses an image with a filter', losing, down(7)],
     ['announces too many pages', claiming(6, { pages: 5 }), down(6)],
+    ['has no page after the end', endingIn404, down(6)],
     ['announces nothing', claiming(6, { pages: 0, total: 0 }), down(6)],
     [
       'announces only a part of a page',

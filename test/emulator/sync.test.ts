@@ -155,6 +155,8 @@ it('broken uploads become errors that name the file, and valid ones become image
     /^error in plain\.ovf: .+ \(digest-mismatch\)$/,
   ].map((line) => expect.stringMatching(line));
   expect(message.errors).toEqual(expect.arrayContaining(errors));
+  const places = message.errors.map((line) => /^error in (\w+)/.exec(line)?.[1]);
+  expect(places).toEqual(['cut', 'lonely', 'lonely', 'plain', 'text']);
   expect([...message.errors, ...message.warnings].join()).not.toMatch(/small|hidden|notes/);
 });
 

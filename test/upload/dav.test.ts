@@ -432,6 +432,8 @@ describe('push to a WebDAV storage that refuses an upload', () => {
       '423: lock-token-submitted',
     ],
     ['in JSON', 400, '{"status":400,"message":"no such owner"}', '400: no such owner'],
+    ['in JSON in Latin-1', 400, Buffer.from('{"message":"caf\u00e9"}', 'latin1'), '400: caf\ufffd'],
+    ['in text with a number', 400, 'Error 500 of 2', '400: Error 500 of 2'],
     ['in JSON without a message', 400, '{"status":400}', '400: {"status":400}'],
     ['in a page', 415, PAGE, '415: Unsupported Media Type'],
     ['in a page nested deep', 415, `${'<b>'.repeat(51)}Why${'</b>'.repeat(51)}`, '415: Why'],

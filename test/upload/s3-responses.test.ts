@@ -11,10 +11,14 @@ import { expectOutcomes } from '../support/outcomes.ts';
 
 const DIGEST = '0123456789abcdef'.repeat(2);
 
-it.each([
+it.each<readonly [string | undefined, string]>([
   [`"${DIGEST}-2"`, `${DIGEST}-2`],
   [DIGEST.toUpperCase(), DIGEST],
   [`W/"${DIGEST}"`, DIGEST],
+  [`"${DIGEST.toUpperCase()}-12"`, `${DIGEST}-12`],
+  ...[`A${DIGEST.toUpperCase()}`, `${DIGEST.toUpperCase()}A`, 'AW/B'].map(
+    (tag) => [tag, tag] as const,
+  ),
   ['"AbC="', 'AbC='],
   [undefined, ''],
 ])('the ETag %s is compared as %j', (etag, plain) => {
@@ -22,9 +26,9 @@ it.each([
 });
 
 it('characters that XML cannot hold are read as ?', () => {
-  const body = Buffer.from('\n<Key>a&#x1;b&#1;c\u0001d&#65;</Key>');
+  const body = Buffer.from('\n<Key>a&#x1;b&#1;c\u0001\u0002d&#65;&#x1F;</Key>');
   const url = new URL('https://s3.example.com/b');
-  expect(xmlOf({ body, url } as HttpResponse)?.text).toBe('a?b?c?dA');
+  expect(xmlOf({ body, url } as HttpResponse)?.text).toBe('a?b?c??dA?');
 });
 
 it('what a storage refuses is in refusals.txt, by protocol, status and error', async () => {
@@ -43,6 +47,17 @@ it('what a storage refuses is in refusals.txt, by protocol, status and error', a
   });
 });
 
+it('a success with too much XML is an error, and a failure with it has none', () => {
+  const response = (status: number) => {
+    const url = new URL('https://s3.example.com/b');
+    return { body: Buffer.from('<a>'.repeat(51)), url, status } as HttpResponse;
+  };
+  const message = 's3.example.com sent too much XML: nested more than 50 levels deep';
+  const error = { code: 'bad-answer', message, status: 200 };
+  expect(thrownBy(() => xmlOf(response(200)))).toMatchObject(error);
+  expect(xmlOf(response(400))).toBeUndefined();
+});
+
 it.each([
   [{ 'x-amz-server-side-encryption': 'aws:kms' }, true],
   [{ 'x-amz-server-side-encryption-customer-algorithm': 'AES256' }, true],
@@ -54,11 +69,13 @@ it.each([
 
 const SET = { kind: 'region', region: 'eu-west-2', used: undefined };
 
-it.each([
+it.each<readonly [number, string, string, string, object | undefined]>([
   [301, 's3.example.com', 'us-east-1', 'eu-west-2', SET],
   [400, 's3.us-east-1.example.com', 'us-east-1', 'eu-west-2', { ...SET, used: 'us-east-1' }],
   [403, 's3.eu-west-2.example.com', 'eu-west-2', 'eu-west-2', undefined],
-  [403, 's3.example.com', 'us-east-1', 'no region', undefined],
+  ...['no region', 'eu.', '.eu'].map(
+    (region) => [403, 's3.example.com', 'us-east-1', region, undefined] as const,
+  ),
   [404, 's3.example.com', 'us-east-1', 'eu-west-2', undefined],
   [200, 's3.example.com', 'us-east-1', 'eu-west-2', undefined],
 ])(
