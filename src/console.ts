@@ -111,7 +111,8 @@ export class Console {
 
   /** Says what the run waits for: in the progress line, or as a line of its own. */
   readonly waiting = (text: string): void => {
-    if (!this.#progress?.update(text)) this.report(text);
+    if (this.#progress) this.#progress.update(text);
+    else this.report(text);
   };
 
   /** Says which response a run has waited for, unless its progress shows that it waits. */
@@ -177,18 +178,18 @@ export class Console {
    * From now on, a line says what is done.
    * @param isBrief if the line cannot be redrawn, nothing is written instead of a line per change
    */
-  startProgress({ isBrief = false } = {}): Progress | undefined {
+  startProgress({ isBrief = false } = {}): void {
     const { errorTerminal, errorFormat, quiet } = this.#style;
-    const { stderr } = this.#io;
+    const { stream } = this.#io.stderr;
     const { apply: redact } = this.redaction;
-    this.#progress = undefined;
-    if (quiet) return undefined;
+    this.endProgress();
+    if (quiet) return;
     if (errorTerminal.interactive) {
-      if (stderr.stream) this.#progress = createSpinner(stderr.stream, errorTerminal, redact);
+      if (stream) this.#progress = createSpinner(stream, errorTerminal, redact);
     } else if (!isBrief) {
-      this.#progress = createLines(stderr, redact, errorFormat.json);
+      const write = (line: string) => this.#enqueue(() => line);
+      this.#progress = createLines(write, redact, errorFormat.json);
     }
-    return this.#progress;
   }
 
   /** @param text of a line; if it is empty, a spinner or a long wait shows `describe` */
@@ -196,9 +197,22 @@ export class Console {
     this.#progress?.update(text, describe);
   }
 
-  /** Resolves when the line is erased. */
-  async endProgress(): Promise<void> {
-    await this.#progress?.stop();
+  endProgress(): void {
+    this.#progress?.stop();
+    this.#progress = undefined;
+  }
+
+  /** Runs an action, of which a line says what is done. */
+  async withProgress<Done>(
+    action: () => Promise<Done>,
+    options = { isBrief: false },
+  ): Promise<Done> {
+    this.startProgress(options);
+    try {
+      return await action();
+    } finally {
+      this.endProgress();
+    }
   }
 
   async fail(thrown: unknown): Promise<void> {
@@ -209,10 +223,10 @@ export class Console {
     await this.#io.stderr.write(formatError(error, format)).catch(() => {});
   }
 
-  /** Resolves when everything is written and the progress has ended. */
+  /** Ends the progress. Resolves when everything is written. */
   async flush(): Promise<void> {
+    this.endProgress();
     await this.#queue;
-    await this.endProgress();
   }
 
   async #format() {

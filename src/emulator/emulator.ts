@@ -50,7 +50,7 @@ export async function startEmulator(settings: EmulatorSettings): Promise<Emulato
 
   const serve = async (incoming: IncomingMessage, stream: ServerResponse) => {
     const { method = '', url: target = '', headers } = incoming;
-    onRequest?.({ method, target, headers });
+    await onRequest?.({ method, target, headers });
     let fault: FaultKind | undefined;
     let response: ApiResponse;
     try {

@@ -37,7 +37,7 @@ export interface EmulatorSettings {
   readonly faults?: readonly Fault[] | undefined;
   /** Receives the mails that a real service would send, and defects. */
   readonly log: (line: string) => void;
-  readonly onRequest?: (record: RequestRecord) => void;
+  readonly onRequest?: (record: RequestRecord) => unknown;
   /** Clock for tokens and syncs, in milliseconds since the epoch. */
   readonly now: () => number;
 }

@@ -1,7 +1,6 @@
 // Shows on stderr what a long run is doing: ora's spinner on a terminal, lines of text elsewhere.
 
 import type { Ora } from 'ora';
-import type { Sink } from '../io.ts';
 import { loadStyle } from './style.ts';
 import type { Terminal } from './terminal.ts';
 import { printable } from './text.ts';
@@ -11,15 +10,17 @@ export interface Progress {
    * Says what the run is doing. Lines are written when the text changes, unless it is empty; after
    * 30 s without a change, what `describe` returns. A spinner calls `describe` for each frame.
    * @param describe returns the text with details, such as the elapsed time
-   * @returns false if nothing shows it
    */
-  update(text: string, describe?: Describe): boolean;
-  /** Says which response the run waits for, until the next update. @returns as `update` */
+  update(text: string, describe?: Describe): void;
+  /**
+   * Says which response the run waits for, until the next update.
+   * @returns false if nothing shows it, as there was no update
+   */
   stalled(waiting: string): boolean;
   /** Erases the line while something else is written to the same terminal; one call at a time. */
   whilePaused<Result>(write: () => Promise<Result>): Promise<Result>;
-  /** Erases the line. May be called twice. */
-  stop(): Promise<void>;
+  /** Erases the line; nothing is called afterwards. */
+  stop(): void;
 }
 
 /** @param waiting which response the run waits for, if that is known and was not written yet */
@@ -54,51 +55,42 @@ const LINE_INTERVAL = 30_000;
 type Redact = (text: string) => string;
 
 /**
- * Writes a line per change, and one each 30 s between them; ignores write errors.
+ * Writes a line per change, and one each 30 s between them.
  * @param json writes `{"progress": "…"}`, as errors are JSON too
  */
-export function createLines(sink: Sink, redact: Redact, json = false): Progress {
-  let activity: Activity | undefined;
-  let stopped = false;
+export function createLines(
+  writeLine: (line: string) => void,
+  redact: Redact,
+  json: boolean,
+): Progress {
+  let activity = activityOf('');
   let timer: NodeJS.Timeout | undefined;
-  let written: Promise<void> = Promise.resolve();
   const write = (text: string) => {
     if (text === '') return;
     const progress = printable(redact(text));
-    const line = `${json ? JSON.stringify({ progress }) : progress}\n`;
-    written = written.then(() => sink.write(line)).catch(() => {});
+    writeLine(`${json ? JSON.stringify({ progress }) : progress}\n`);
   };
   const writeAgain = () => {
-    if (activity === undefined) return;
     const { text, describe, waiting } = activity;
     activity = { text, describe };
     write(describe(waiting));
   };
   return {
     update(text, describe) {
-      if (stopped) return false;
-      const isNew = text !== activity?.text;
+      const isNew = timer === undefined || text !== activity.text;
       activity = activityOf(text, describe);
-      if (!isNew) return true;
+      if (!isNew) return;
       write(text);
       clearInterval(timer);
       timer = setInterval(writeAgain, LINE_INTERVAL).unref();
-      return true;
     },
     stalled(waiting) {
-      if (activity === undefined || stopped) return false;
+      if (timer === undefined) return false;
       activity = { ...activity, waiting };
       return true;
     },
-    async whilePaused(action) {
-      await written;
-      return action();
-    },
-    stop() {
-      stopped = true;
-      clearInterval(timer);
-      return written;
-    },
+    whilePaused: (action) => action(),
+    stop: () => clearInterval(timer),
   };
 }
 
@@ -128,13 +120,11 @@ export function createSpinner(
 
   return {
     update(text, describe) {
-      if (stopped) return false;
       activity = activityOf(text, describe);
       timer ??= setTimeout(() => void begin().catch(() => {}), INTERVAL).unref();
-      return true;
     },
     stalled(waiting) {
-      if (timer === undefined || stopped) return false;
+      if (timer === undefined) return false;
       activity = { ...activity, waiting };
       return true;
     },
@@ -147,7 +137,7 @@ export function createSpinner(
       if (!stopped) spinner?.start();
       return result;
     },
-    async stop() {
+    stop() {
       stopped = true;
       clearTimeout(timer);
       pause();

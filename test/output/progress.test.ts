@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Console } from '../../src/console.ts';
 import { ImgctlError } from '../../src/errors.ts';
-import type { Progress } from '../../src/output/progress.ts';
+import type { Sink } from '../../src/io.ts';
 import type { Terminal } from '../../src/output/terminal.ts';
 import { displayWidth } from '../../src/output/width.ts';
 import { fakeIo } from '../support/io.ts';
@@ -11,7 +11,8 @@ import { MemorySink, PIPE, terminalOf } from '../support/memory-sink.ts';
 
 function start({ terminal = terminalOf(40), quiet = false, isBrief = true } = {}) {
   const sink = new MemorySink(terminal.width ?? 40);
-  const io = { ...fakeIo(), stdout: sink, stderr: sink };
+  const stdout: Sink = { isTTY: true, columns: 40, write: (data) => sink.write(data) };
+  const io = { ...fakeIo(), stdout, stderr: sink };
   const errorFormat = { json: false, debug: false };
   const console = new Console(io, {
     quiet,
@@ -19,7 +20,8 @@ function start({ terminal = terminalOf(40), quiet = false, isBrief = true } = {}
     errorTerminal: terminal,
     hintOf: String,
   });
-  return { sink, console, progress: console.startProgress({ isBrief }) as Progress };
+  console.startProgress({ isBrief });
+  return { sink, stdout, console };
 }
 
 /** Moves the clock, and waits for what that starts. */
@@ -39,29 +41,37 @@ afterEach(() => void vi.useRealTimers());
 
 describe('progress on a terminal', () => {
   it('redraws one line and erases it, without a listener on the process', async () => {
-    const { sink, progress } = start();
+    const { sink, console } = start();
     const listeners = () => process.eventNames().map((name) => process.listenerCount(name));
     const before = listeners();
     let seconds = 0;
-    progress.update('sync 41: PENDING', () => `sync 41: PENDING ${++seconds} s`);
+    console.showProgress('sync 41: PENDING', () => `sync 41: PENDING ${++seconds} s`);
     expect(sink.written).toBe('');
     await pass(100);
     expect(sink.text).toBe('⠋ sync 41: PENDING 1 s');
     await pass(100);
     expect(sink.text).toBe('⠙ sync 41: PENDING 2 s');
     expect(listeners()).toEqual(before);
-    expect(progress.update('done')).toBe(true);
+    console.showProgress('done');
     await pass(100);
     expect(sink.text).toBe('⠹ done');
-    expect(progress.stalled('waiting')).toBe(true);
+    console.stalled('waiting');
     await pass(100);
     expect(sink.text).toBe('⠸ waiting');
-    await progress.stop();
+    console.waiting('server limits requests');
+    await pass(100);
+    expect(sink.text).toBe('⠼ server limits requests');
+    console.endProgress();
     await pass(300);
-    await progress.stop();
+    console.endProgress();
+    console.showProgress('more');
+    await pass(300);
     expect(sink.text).toBe('');
-    expect(progress.update('more')).toBe(false);
     expect(vi.getTimerCount()).toBe(0);
+    console.waiting('server limits requests');
+    console.stalled('no response');
+    await console.flush();
+    expect(sink.text).toBe('imgctl: server limits requests\nimgctl: no response\n');
   });
 
   it.each<[string, Terminal, string, RegExp]>([
@@ -76,18 +86,18 @@ describe('progress on a terminal', () => {
     ['escaped', terminalOf(40), '日本語\u001b[2J\n\u202e'.repeat(9), /^[⠋⠙] 日[^\u001b\n\u202e]+$/],
   ])('is drawn %s, narrower than the terminal', async (_how, terminal, text, expected) => {
     await import('chalk');
-    const { sink, progress } = start({ terminal });
-    progress.update(text);
+    const { sink, console } = start({ terminal });
+    console.showProgress(text);
     await pass(100);
     const frame = sink.text;
-    await progress.stop();
+    console.endProgress();
     expect(frame).toMatch(expected);
     expect(displayWidth(frame.replaceAll(/\u001b\[\d+m/g, ''))).toBeLessThan(40);
   });
 
   it('fits the width that the window has at each frame, and is silent at 0 columns', async () => {
-    const { sink, progress } = start();
-    progress.update('0123456789'.repeat(5));
+    const { sink, console } = start();
+    console.showProgress('0123456789'.repeat(5));
     await pass(100);
     expect(sink.text).toHaveLength(39);
     sink.columns = 20;
@@ -97,40 +107,72 @@ describe('progress on a terminal', () => {
     await pass(1_000);
     const { length } = sink.written;
     await pass(1_000);
-    await progress.whilePaused(() => sink.write('warning\n'));
-    await progress.stop();
-    expect(sink.written.slice(length)).toBe('warning\n');
+    await console.print('row\n');
+    console.endProgress();
+    expect(sink.written.slice(length)).toBe('row\n');
   });
 
   it('erases the line before other writes and draws it again after them, until it stops', async () => {
-    const { sink, console, progress } = start();
-    expect(progress.stalled('too early')).toBe(false);
-    progress.update('page 1');
-    expect(await progress.whilePaused(() => pass(100).then(() => sink.written))).toBe('');
-    expect(sink.text).toBe('⠋ page 1');
-    await console.print('row\n');
-    expect(sink.text).toBe('row\n⠋ page 1');
-    await progress.stop();
-    await console.print('end\n');
-    expect(sink.text).toBe('row\nend\n');
-    await expect(progress.whilePaused(() => Promise.reject(new Error('gone')))).rejects.toThrow(
-      'gone',
-    );
-    const brief = start();
-    brief.progress.update('page 1');
-    vi.advanceTimersByTime(100);
-    await brief.progress.stop();
+    const { sink, stdout, console } = start();
+    console.stalled('too early');
     await pass(100);
-    expect(brief.sink.written).toBe('');
+    console.showProgress('page 1');
+    let shown = '';
+    vi.spyOn(stdout, 'write').mockImplementationOnce(async (row) => {
+      await pass(100);
+      shown = sink.text;
+      await sink.write(row);
+    });
+    await console.print('row 1\n');
+    expect(shown).toBe('imgctl: too early\n');
+    expect(sink.text).toBe('imgctl: too early\nrow 1\n⠋ page 1');
+    await console.print('row 2\n');
+    expect(sink.text).toBe('imgctl: too early\nrow 1\nrow 2\n⠋ page 1');
+    console.endProgress();
+    await console.print('end\n');
+    expect(sink.text).toBe('imgctl: too early\nrow 1\nrow 2\nend\n');
+  });
+
+  it('is not drawn again after a write that fails, nor if it ends during a write', async () => {
+    const { sink, stdout, console } = start();
+    const write = vi.spyOn(stdout, 'write');
+    console.showProgress('page 1');
+    await pass(100);
+    write.mockImplementationOnce(async () => console.endProgress());
+    await console.print('row\n');
+    expect(sink.text).toBe('');
+    console.startProgress();
+    console.showProgress('page 2');
+    await pass(100);
+    write.mockRejectedValueOnce(new Error('gone'));
+    await expect(console.print('row\n')).rejects.toThrow('gone');
+    await pass(300);
+    expect(sink.text).toBe('');
+  });
+
+  it('shows one step at a time, also if the next begins while the first is loaded', async () => {
+    const { sink, console } = start();
+    console.showProgress('page 1');
+    vi.advanceTimersByTime(100);
+    console.startProgress();
+    console.showProgress('page 2');
+    await pass(100);
+    expect(sink.written).not.toContain('page 1');
+    expect(sink.text).toBe('⠋ page 2');
+    console.startProgress();
+    await pass(300);
+    expect(sink.text).toBe('');
+    await console.flush();
+    expect(vi.getTimerCount()).toBe(0);
   });
 });
 
 it('progress without a terminal writes a line per change of text, and one each 30 s between', async () => {
-  const { sink, progress } = start({ terminal: PIPE, isBrief: false });
+  const { sink, console } = start({ terminal: PIPE, isBrief: false });
   let time = 0;
   const each = (text: string, seconds: number) => {
     for (let second = 0; second < seconds; second += 1) {
-      progress.update(text, () => `at ${time}`);
+      console.showProgress(text, () => `at ${time}`);
       time += 1;
       vi.advanceTimersByTime(1_000);
     }
@@ -138,36 +180,36 @@ it('progress without a terminal writes a line per change of text, and one each 3
   each('', 40);
   each('first', 29);
   each('second', 61);
-  await progress.stop();
+  await console.flush();
   vi.advanceTimersByTime(60_000);
+  await console.flush();
   expect(sink.written).toBe('at 30\nfirst\nsecond\nat 99\nat 129\n');
   expect(vi.getTimerCount()).toBe(0);
 });
 
 it('progress without a terminal says once what it waits for, until the next update', async () => {
-  const { sink, progress } = start({ terminal: PIPE, isBrief: false });
-  expect(progress.stalled('too early')).toBe(false);
+  const { sink, console } = start({ terminal: PIPE, isBrief: false });
+  console.stalled('too early');
   const describe = (waiting = 'working') => waiting;
-  expect([progress.update('', describe), progress.update('', describe)]).toEqual([true, true]);
-  expect(progress.stalled('waiting')).toBe(true);
+  for (const text of ['', '']) console.showProgress(text, describe);
+  console.stalled('waiting');
   vi.advanceTimersByTime(60_000);
-  progress.stalled('outdated');
-  expect(progress.update('next')).toBe(true);
+  console.stalled('outdated');
+  console.showProgress('next');
   vi.advanceTimersByTime(30_000);
-  await progress.stop();
-  expect([progress.update('late'), progress.stalled('late')]).toEqual([false, false]);
-  expect(sink.written).toBe('waiting\nworking\nnext\nnext\n');
+  await console.flush();
+  expect(sink.written).toBe('imgctl: too early\nwaiting\nworking\nnext\nnext\n');
 });
 
 it('progress without a terminal writes a text once, escaped', async () => {
-  const { sink, progress } = start({ terminal: PIPE, isBrief: false });
-  progress.update('sync 41: PENDING', () => '1 s');
-  expect(progress.update('sync 41: PENDING', () => '2 s')).toBe(true);
-  progress.update('sync 41: \u001b[31mPROCESSED');
-  await progress.whilePaused(() => sink.write('warning\n'));
-  await progress.stop();
-  expect(progress.update('more')).toBe(false);
-  expect(sink.written).toBe('sync 41: PENDING\nsync 41: \\u001b[31mPROCESSED\nwarning\n');
+  const { sink, console } = start({ terminal: PIPE, isBrief: false });
+  console.showProgress('sync 41: PENDING', () => '1 s');
+  console.showProgress('sync 41: PENDING', () => '2 s');
+  console.showProgress('sync 41: \u001b[31mPROCESSED');
+  console.warn('late');
+  await console.flush();
+  const lines = 'sync 41: PENDING\nsync 41: \\u001b[31mPROCESSED\nimgctl: warning: late\n';
+  expect(sink.written).toBe(lines);
 });
 
 it.each<[string, Parameters<typeof start>[0], number]>([
@@ -177,32 +219,32 @@ it.each<[string, Parameters<typeof start>[0], number]>([
   ['with -q in a pipe', { terminal: PIPE, quiet: true, isBrief: false }, 500],
   ['at 0 columns', { terminal: { ...terminalOf(40), width: undefined, interactive: false } }, 500],
 ])('progress writes nothing %s', async (_case, options, milliseconds) => {
-  const { sink, progress } = start(options);
-  progress?.update('page 1');
+  const { sink, console } = start(options);
+  console.showProgress('page 1');
   await pass(milliseconds);
-  await progress?.stop();
+  console.endProgress();
   await pass(500);
   expect(sink.written).toBe('');
   expect(vi.getTimerCount()).toBe(0);
 });
 
 it('an error is written after the last line of progress', async () => {
-  const { sink, console, progress } = start({ terminal: PIPE, isBrief: false });
+  const { sink, console } = start({ terminal: PIPE, isBrief: false });
   vi.spyOn(sink, 'write').mockImplementationOnce(async (line) => {
     for (let turns = 0; turns < 5; turns += 1) await new Promise(setImmediate);
     await sink.write(line);
   });
-  progress.update('page 1');
+  console.showProgress('page 1');
   await console.fail(new ImgctlError('failed', 'no images'));
   expect(sink.written).toBe('page 1\nimgctl: no images\n');
 });
 
 it('what follows a write that fails is written all the same', async () => {
-  const { sink, console } = start();
-  const write = vi.spyOn(sink, 'write').mockRejectedValueOnce(new Error('EIO'));
+  const { sink, stdout, console } = start();
+  vi.spyOn(sink, 'write').mockRejectedValueOnce(new Error('EIO'));
   console.warn('lost');
   await console.print('row\n');
-  write.mockRejectedValueOnce(new Error('EIO'));
+  vi.spyOn(stdout, 'write').mockRejectedValueOnce(new Error('EIO'));
   await expect(console.print('lost\n')).rejects.toThrow('EIO');
   console.warn('shown');
   await console.fail(new ImgctlError('failed', 'no images'));

@@ -48,7 +48,7 @@ export async function serve({ faults = [], ...options }: ServeOptions = {}): Pro
     ...{ now: Date.now, log: () => {}, ...options },
     onRequest: (record) => {
       requests.push(record);
-      options.onRequest?.(record);
+      return options.onRequest?.(record);
     },
   });
   onTestFinished(() => emulator.close());

@@ -64,7 +64,7 @@ export function requestsTo(server: {
 
 /** Moves the world at the first request of this kind, after it has arrived and before its response is sent. */
 export function after(key: string, act: () => unknown, script: Handler | Script): Handler {
-  const handler = typeof script === 'function' ? script : follow(script);
+  const handler = handlerOf(script);
   let isFirst = true;
   return async (request, index) => {
     const response = await handler(request, index);
@@ -81,7 +81,7 @@ export async function startScriptedServer(
   tls?: Identity,
   address?: string,
 ) {
-  const handler = typeof script === 'function' ? script : follow(script);
+  const handler = handlerOf(script);
   const requests: ScriptedRequest[] = [];
   let baseUrl = '';
 
@@ -114,7 +114,8 @@ export async function scriptedServer(
   return server;
 }
 
-function follow(script: Script): Handler {
+export function handlerOf(script: Handler | Script): Handler {
+  if (typeof script === 'function') return script;
   const counts = new Map<string, number>();
   return ({ method, target, url }) => {
     const key = [`${method} ${target}`, `${method} ${url.pathname}`].find((name) => name in script);

@@ -82,7 +82,7 @@ export async function* readImages(
     warnOfZones(context, tally);
     return end;
   } finally {
-    await console.endProgress();
+    console.endProgress();
   }
 }
 

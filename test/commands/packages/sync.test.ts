@@ -284,18 +284,22 @@ describe('sync-status --wait', () => {
     expect(await runCli(argv, { env })).toEqual(failed(7, message));
   });
 
-  it('exits 130 if it is interrupted at its limit', async () => {
-    const { env } = await scriptedUser({ [REQUEST]: [PENDING, record({ status: 'SCHEDULED' })] });
-    const io = fakeIo({ time: START, env });
-    const write = io.stderr.write.bind(io.stderr);
-    // Written after the last check.
-    io.stderr.write = async (text) => {
-      await write(text);
-      if (`${text}`.includes('SCHEDULED')) io.interrupt();
-    };
-    const argv = 'sync-status 41 --wait-timeout 100ms'.split(' ');
-    const message = `SCHEDULED\nimgctl: interrupted; sync request 41 continues\nhint: ${FOLLOW}\n`;
-    expect(await runCli(argv, io)).toEqual(failed(130, message));
+  it('exits 130 if it is interrupted at its limit, at any moment of the last check', async () => {
+    for (let moment = 1; moment <= 5; moment += 1) {
+      const { env, requests } = await scriptedUser({
+        [REQUEST]: [PENDING, record({ status: 'SCHEDULED' })],
+      });
+      const io = fakeIo({ time: START, env });
+      let moments = 0;
+      const elapsed = () => {
+        if (requests().length === 2) moments += 1;
+        if (moments === moment) io.interrupt();
+        return io.elapsed();
+      };
+      const argv = 'sync-status 41 --wait-timeout 100ms'.split(' ');
+      const message = `SCHEDULED\nimgctl: interrupted; sync request 41 continues\nhint: ${FOLLOW}\n`;
+      expect(await runCli(argv, { ...io, elapsed })).toEqual(failed(130, message));
+    }
   });
 
   const EXPIRED = errorResponse(401, 'Valid token, but has expired.');

@@ -94,9 +94,8 @@ async function afterOthers(
   };
   const alone = async (assertHeld: AssertHeld) => {
     // The action reports its own steps.
-    await console.endProgress();
+    console.endProgress();
     return action(assertHeld);
   };
-  const pushing = withMutex(holdMutexIfPossible(mutex, patience, io, onWait), alone);
-  return pushing.finally(() => console.endProgress());
+  return withMutex(holdMutexIfPossible(mutex, patience, io, onWait), alone);
 }

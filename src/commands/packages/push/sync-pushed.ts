@@ -74,9 +74,10 @@ async function requireUnchanged({ context, transfer }: Push, toSync: Packages): 
   const { console } = context;
   const { address } = transfer.storage;
   const describe = () => `looking at the files in ${address} before the sync`;
-  console.startProgress();
-  console.showProgress('', describe);
-  const changed = await findChanged(toSync, transfer).finally(() => console.endProgress());
+  const changed = await console.withProgress(() => {
+    console.showProgress('', describe);
+    return findChanged(toSync, transfer);
+  });
   if (changed.length === 0) return;
   const message = `no sync was submitted: ${address} has changed: ${changed.join(', ')}`;
   const advice = 'another program changed or removed them; run the same command again';
@@ -160,9 +161,8 @@ async function listWhenDone(
     const changes = [...imageChanges(awaited, before, images).values()];
     return !changes.includes('missing') && !changes.includes('stale');
   };
-  console.startProgress();
   const started = io.elapsed();
-  try {
+  const listing = async () => {
     for (;;) {
       const { images } = await client.listUserImages();
       if (isDone(images) || io.elapsed() - started >= MAX_DELAY) return images;
@@ -170,6 +170,9 @@ async function listWhenDone(
       console.showProgress('', describe);
       await io.sleep(PAUSE, io.signal);
     }
+  };
+  try {
+    return await console.withProgress(listing);
   } catch (error) {
     if (!(error instanceof ImgctlError)) throw error;
     const succeeded = `sync ${request.id} succeeded`;
@@ -177,7 +180,5 @@ async function listWhenDone(
       ? `${error.message}; ${succeeded}`
       : `${succeeded}, but ${error.message}`;
     throw error.with({ message });
-  } finally {
-    await console.endProgress();
   }
 }

@@ -34,12 +34,11 @@ export async function planAll(
 ): Promise<PlannedPackage[]> {
   const { planPackages } = await import('../../../upload/plan.ts');
   const { console } = context;
-  console.startProgress();
-  const planning = planPackages(packages, transfer, (name) => {
+  const say = (name: string) => {
     const describe = () => `${name}: comparing with ${transfer.storage.address}`;
     console.showProgress('', describe);
-  });
-  const plan = await planning.finally(() => console.endProgress());
+  };
+  const plan = await console.withProgress(() => planPackages(packages, transfer, say));
   for (const { name, error } of plan) if (error) batch.addFailure(name, error);
   return plan;
 }
@@ -101,11 +100,9 @@ export async function uploadAll(
 async function upload(push: Push, each: PlannedPackage): Promise<void> {
   const { transferPackage } = await import('../../../upload/transfer.ts');
   const { context, transfer } = push;
-  const { console } = context;
   const { storage, proofs, dryRun } = transfer;
-  console.startProgress();
-  const transferring = transferPackage(each, transfer, bytesReporter(push));
-  await transferring.finally(() => console.endProgress()).finally(proofs.save);
+  const uploading = () => transferPackage(each, transfer, bytesReporter(push));
+  await context.console.withProgress(uploading).finally(proofs.save);
   if (!dryRun) for (const file of each.files) reportFile(context, file, storage.address);
 }
 

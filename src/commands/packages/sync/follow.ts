@@ -66,7 +66,7 @@ export async function follow(
   } catch (error) {
     throw error instanceof ImgctlError ? withResume(id, error) : error;
   } finally {
-    await console.endProgress();
+    console.endProgress();
     if (last && isInHistory) await rememberRequest(context, 'checked', last);
   }
   if (last && last.state !== 'waiting') return last;

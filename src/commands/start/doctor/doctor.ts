@@ -149,7 +149,7 @@ async function run(context: Context, options: Parsed<typeof OPTIONS>) {
     // The other checks need settings that can be read and trusted.
     if (isFailed && tryOr(() => context.settings, undefined) === undefined) break;
   }
-  await context.console.endProgress();
+  context.console.endProgress();
 
   const result = shown(context, rows);
   const failures = rows.filter(({ state }) => state === 'failed');
