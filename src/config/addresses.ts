@@ -47,7 +47,8 @@ export function requireRedisAddress(settings: Settings): RedisAddress | undefine
   if (address === undefined || address.tls || settings.get('allow-http')) return address;
   const { host, text } = address;
   if (isLoopback(host)) return address;
-  const facts = hint`use ${text.replace(/^redis:/i, 'rediss:')}, or allow it: ${ALLOW_HTTP}`;
+  const secure = `rediss${text.slice('redis'.length)}`;
+  const facts = hint`use ${secure}, or allow it: ${ALLOW_HTTP}`;
   throw new ImgctlError('config', `plain redis:// would expose tokens sent to ${host}`, { facts });
 }
 

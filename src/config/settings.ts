@@ -236,8 +236,8 @@ export class Settings {
 
 /** Returns a name for a new profile of the service. */
 function nameFor(address: string, profiles: Profiles['profiles']): string {
-  const host = tryOr(() => new URL(address).host, '').replaceAll(/[^A-Za-z0-9]+/g, '-');
-  const base = host.replaceAll(/^-|-$/g, '').slice(0, 60) || 'other';
+  const words = tryOr(() => new URL(address).host, '').match(/[A-Za-z0-9]+/g) ?? ['other'];
+  const base = words.join('-').slice(0, 60);
   for (let number = 1; ; number += 1) {
     const name = number === 1 ? base : `${base}-${number}`;
     if (!profiles.has(name) && name !== DEFAULT_PROFILE) return name;

@@ -1,8 +1,9 @@
 // Parses the URLs of the token store and of the upload storage.
 
 import { ImgctlError, tryOr } from '../errors.ts';
-import { maskUrl } from '../http/url.ts';
+import { maskUrl, withoutBrackets } from '../http/url.ts';
 import { builtin } from '../io.ts';
+import { isDigits } from '../words.ts';
 
 export type RedisAddress = NonNullable<ReturnType<typeof parseRedisAddress>>;
 
@@ -12,11 +13,11 @@ export function parseRedisAddress(given: string) {
   if (text === 'file') return undefined;
   if (!URL.canParse(text)) throw invalidRedisUrl(text);
   const url = new URL(text);
-  const [, database] = /^\/?(\d{0,4})$/.exec(url.pathname) ?? [];
+  const database = url.pathname.slice(1) || '0';
   const username = tryOr(() => decodeURIComponent(url.username), undefined);
-  const isRedis = /^rediss?:$/.test(url.protocol) && url.hostname !== '';
+  const isRedis = ['redis:', 'rediss:'].includes(url.protocol) && url.hostname !== '';
   const hasMore = url.search !== '' || url.hash !== '';
-  if (!isRedis || hasMore || database === undefined || username === undefined) {
+  if (!isRedis || hasMore || !isDigits(database) || username === undefined) {
     throw invalidRedisUrl(text);
   }
   if (url.password !== '') {
@@ -27,7 +28,7 @@ export function parseRedisAddress(given: string) {
   }
   return {
     tls: url.protocol === 'rediss:',
-    host: url.hostname.toLowerCase().replace(/^\[|\]$/g, ''),
+    host: withoutBrackets(url.hostname.toLowerCase()),
     port: Number(url.port || 6379),
     username: username || undefined,
     database: Number(database),
@@ -71,7 +72,7 @@ export function parseUploadUrl(given: string): UploadTarget {
   const text = given.trim();
   // The name of a folder may end with a blank.
   if (isPlainPath(text)) return { kind: 'file', path: given.trimStart() };
-  const [, scheme = '', address = text] = /^(s3|dav)\+(https?:.*)$/is.exec(text) ?? [];
+  const [, scheme = '', address = text] = /^(s3|dav)\+(https?:.*)/is.exec(text) ?? [];
   if (!URL.canParse(address)) throw invalidUploadUrl(text);
   const url = new URL(address);
   if (url.username || url.password || url.search || url.hash) {
@@ -106,7 +107,7 @@ const MEANT_URLS: readonly (readonly [RegExp, string])[] = [
   // https://bucket.s3.eu-west-1.amazonaws.com/x
   [/^https:\/\/([\w.-]+)\.(s3[\w.-]*\.amazonaws\.com)((?:\/[^@?#]*)?)$/i, 's3+https://$2/$1$3'],
   // https://s3.eu-west-1.amazonaws.com/bucket/x
-  [/^(https:\/\/s3[\w.-]*\.amazonaws\.com\/[^@?#]*)$/i, 's3+$1'],
+  [/^https:\/\/s3[\w.-]*\.amazonaws\.com\//i, 's3+$&'],
   [/^(https?:[^@?#]*)$/i, 'dav+$1'],
   // davs://host/x, webdav://host/x
   [/^(?:web)?davs:([^@?#]*)$/i, 'dav+https:$1'],

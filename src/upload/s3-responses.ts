@@ -22,7 +22,7 @@ export function rootOf(response: HttpResponse): XmlElement {
 /** Returns the root of a list. @throws ImgctlError, also for a page of another server */
 export function listOf(response: HttpResponse): XmlElement {
   const root = rootOf(response);
-  return /^List\w*Result$/.test(root.name) ? root : notS3(response);
+  return root.name.startsWith('List') ? root : notS3(response);
 }
 
 export function notS3({ url, status }: HttpResponse): never {
@@ -51,22 +51,23 @@ export function s3Code(response: HttpResponse): string {
   return root?.name === 'Error' ? (textOf(root, 'Code') ?? '') : '';
 }
 
-/** Codes of errors that come with 400 although a retry may succeed. */
-const RETRYABLE_CODE = /^(RequestTimeout|IncompleteBody)$/;
+/** The status to report an error of S3 as, by its code. */
+const MEANINGS = new Map([
+  ['InvalidAccessKeyId', 401],
+  ['SignatureDoesNotMatch', 401],
+  ['ExpiredToken', 403],
+  ['InvalidToken', 403],
+  ['EntityTooLarge', 413],
+  ['NotImplemented', 400],
+  // A retry may succeed, although they come with 400.
+  ['RequestTimeout', 500],
+  ['IncompleteBody', 500],
+]);
+const IS_FULL = /Quota|StorageFull|InsufficientStorage/i;
 
 export function hasRetryableCode(response: HttpResponse): boolean {
-  return RETRYABLE_CODE.test(s3Code(response));
+  return MEANINGS.get(s3Code(response)) === 500;
 }
-
-/** The status to report an error of S3 as, by its code. */
-const MEANINGS: readonly (readonly [RegExp, number])[] = [
-  [/^(InvalidAccessKeyId|SignatureDoesNotMatch)$/, 401],
-  [/^(ExpiredToken|InvalidToken)$/, 403],
-  [/^EntityTooLarge$/, 413],
-  [/^NotImplemented$/, 400],
-  [RETRYABLE_CODE, 500],
-  [/Quota|StorageFull|InsufficientStorage/i, 507],
-];
 
 const RENEW: Facts = { kind: 'temporary-keys' };
 
@@ -82,9 +83,9 @@ const FACTS: Readonly<Record<string, string | Facts>> = {
 
 function s3Error(response: HttpResponse): ImgctlError {
   const code = s3Code(response);
-  const known = MEANINGS.find(([pattern]) => pattern.test(code));
   // The status of an error that came with 200 says nothing.
-  const meaning = known?.[1] ?? (response.status === 200 ? 500 : response.status);
+  const status = response.status === 200 ? 500 : response.status;
+  const meaning = MEANINGS.get(code) ?? (IS_FULL.test(code) ? 507 : status);
   const error = storageError(response, meaning);
   return Object.hasOwn(FACTS, code) ? error.with({ facts: FACTS[code] }) : error;
 }

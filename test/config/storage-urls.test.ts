@@ -1,9 +1,10 @@
-// The addresses of upload storages: how they are read, stored and refused.
+// The addresses of upload storages and of Redis: how they are read, stored and refused.
 
 import { expect, it } from 'vitest';
-import { parseUploadUrl, storedFolder } from '../../src/config/storage-urls.ts';
+import { parseRedisAddress, parseUploadUrl, storedFolder } from '../../src/config/storage-urls.ts';
 import { hintOf, thrownBy } from '../support/errors.ts';
 import { unixOnly } from '../support/platform.ts';
+import { rows } from '../support/rows.ts';
 
 /** Returns `dav https://host/x` or `file /srv/x`. */
 function read(text: string): string {
@@ -24,6 +25,7 @@ unixOnly('paths are written for Unix').each([
   ['./a:b', 'file ./a:b'],
   ['C:\\uploads', 'file C:\\uploads'],
   ['//server/share', 'file //server/share'],
+  ['x//alice@host', 'file x//alice@host'],
   ['3+https://host/x', 'file 3+https://host/x'],
 ])('the upload URL %j is %s', (text, expected) => {
   expect(read(text)).toBe(expected);
@@ -71,4 +73,34 @@ unixOnly('paths are written for Unix')('the root folder is not stored', () => {
   expect(thrownBy(() => storedFolder(parseUploadUrl('..'), 'upload-url', '/work')).code).toBe(
     'usage',
   );
+});
+
+const S3 = 's3+https://s3.amazonaws.com';
+
+it.each<readonly [string, string | undefined]>([
+  ...rows(`${S3}/bucket`, 's3://bucket', 'S3A://bucket', 'https://bucket.s3.amazonaws.com'),
+  ...rows(`${S3}/bucket/x/y`, 's3://bucket/x/y', 'https://s3.amazonaws.com/bucket/x/y'),
+  ...rows(`${S3}/bucket/x/y`, 'https://bucket.s3.amazonaws.com/x/y'),
+  ['HTTPS://a.b.S3.eu-west-1.amazonaws.com/x', 's3+https://S3.eu-west-1.amazonaws.com/a.b/x'],
+  ['HTTPS://s3.eu-west-1.amazonaws.com/b', 's3+HTTPS://s3.eu-west-1.amazonaws.com/b'],
+  ['https://b.s3.amazonaws.com.example', 'dav+https://b.s3.amazonaws.com.example'],
+  ['HTTP://host/x', 'dav+HTTP://host/x'],
+  ...rows('dav+https://host/x', 'davs://host/x', 'WebDAVs://host/x'),
+  ...rows('dav+http://host/x', 'dav://host/x', 'WebDAV://host/x'),
+  ...rows(undefined, 's3://bucket/a%20b', 'xs3://bucket', 'xdavs://host/x', 'xdav://host/x'),
+  ...rows(undefined, 'ftp+https://host/x', 'ftp+https://s3.amazonaws.com/b', 's3+https://host//b'),
+  ...rows(undefined, 'ftp+https://b.s3.amazonaws.com', 'x+dav+https://host/x', 'dav+ftp://host/x'),
+  ...rows(undefined, ...['https', 'dav', 'davs'].map((scheme) => `${scheme}://host:99999/?x=1`)),
+])('the invalid upload URL %s probably means %s', (text, meant) => {
+  const hint = hintOf(thrownBy(() => parseUploadUrl(text)));
+  expect(/^did you mean (\S+)\? Otherwise, use/.exec(`${hint}`)?.[1]).toBe(meant);
+});
+
+it.each([
+  ['redis://host', { tls: false, host: 'host', port: 6379, database: 0 }],
+  ['REDISS://ann@Host:1/15', { tls: true, host: 'host', port: 1, username: 'ann', database: 15 }],
+  ['redis://[::1]/', { host: '::1', username: undefined, database: 0 }],
+  [' redis://host/1 ', { text: 'redis://host/1', database: 1 }],
+])('%s is an address of Redis', (text, address) => {
+  expect(parseRedisAddress(text)).toMatchObject(address);
 });

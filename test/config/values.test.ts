@@ -1,6 +1,7 @@
 // Kinds of values: what they return, and how they refuse a text.
 
 import { expect, it } from 'vitest';
+import { SETTINGS } from '../../src/config/definitions.ts';
 import {
   anyText,
   byteRate,
@@ -21,6 +22,8 @@ const PATH = anyText({ mayBePath: true });
 const FILE = anyText({ from: 'files' });
 const PLAIN = { parse: plainText };
 const DIGITS = '9'.repeat(15);
+const HELPER: Value = SETTINGS['credential-helper'].value;
+const REGION: Value = SETTINGS['upload-region'].value;
 
 it.each<[string, Value, unknown, object?]>([
   ['1', wholeNumber(1, 32), 1],
@@ -33,6 +36,9 @@ it.each<[string, Value, unknown, object?]>([
   ['1GiB', byteRate(), 2 ** 30],
   ['1t', byteRate(), 2 ** 40],
   ['1p', byteRate(), 2 ** 50],
+  ['pass.sh', HELPER, 'pass.sh'],
+  ['./two words', HELPER, './two words'],
+  ['eu-west-2', REGION, 'eu-west-2'],
   ['name\r\n', PLAIN, 'name'],
   ['~', PATH, '/home/ann'],
   ['~/a', FILE, '/home/ann/a'],
@@ -60,12 +66,14 @@ it.each<[string, string, Value, string, string, object?]>([
   ['--r', '1023', byteRate(), '--r must be at least 1k (got 1023)', RATES],
   ['--r', '1x', byteRate(), 'invalid --r: 1x', RATES],
   ['--t', '5', duration(), 'invalid --t: 5', 'use a duration such as 500ms, 30s, 5m, 1h, 2d or 3w'],
+  ['--h', 'two words', HELPER, 'invalid --h: two words', 'use a name such as pass, or a path'],
+  ['--r', 'eu west', REGION, 'invalid --r: eu west', 'use a region such as us-east-1'],
   ['--u', ' ', anyText(), '--u must not be empty', 'provide a value, or omit it'],
   [
     ...(['username', '', anyText(), 'username must not be empty'] as const),
     'provide a value, or remove the setting: imgctl config unset username',
   ],
-  ['--u', 'a:b', { parse: userName }, 'invalid --u: a:…', 'use a user name without a colon'],
+  ['--u', 'a:bc', { parse: userName }, 'invalid --u: a:…', 'use a user name without a colon'],
   ['--u', 'a\u001bb', PLAIN, '--u has a control character (U+001B)', CONTROL],
   ['--profile', 'a.b', NAME, 'invalid profile name: a.b', `${NAMES} - or _`],
   ['--cursor', '-', DOTTED, 'invalid cursor name: -', `${NAMES} ., - or _`],
