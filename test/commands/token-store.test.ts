@@ -163,7 +163,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     await login();
     expect(await doctor(sealed)).toMatch(/^warning: .* -> delete it: imgctl logout --all$/);
     expect(await doctor({ IMGCTL_TOKEN_STORE_PASSWORD: 'canary' })).toMatch(
-      /^warning: cannot use redis:\S+: WRONGPASS.* -> .*imgctl help fleet/,
+      /^warning: cannot use redis:\S+: WRONGPASS.* -> check its address, password, permissions and ca-file; see: imgctl help fleet$/,
     );
     redis.cli('config', 'set', 'maxmemory', '1');
     expect(await doctor()).toContain(': OOM');

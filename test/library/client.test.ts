@@ -18,6 +18,7 @@ import { selfSigned } from '../support/certificate.ts';
 import { type ServeOptions, serve } from '../support/emulator.ts';
 import {
   DROP,
+  errorResponse,
   requestsTo,
   type ScriptedResponse,
   STALL,
@@ -174,10 +175,19 @@ describe('library token', () => {
     const { myImages } = client({ baseUrl, username: 'demo', password });
     await myImages();
     expireTokens();
-    await expect(myImages()).rejects.toMatchObject({ code: 'wrong-credentials', status: 401 });
+    const facts = { kind: 'password-refused', origin: 'the option password', username: 'demo' };
+    const refused = { code: 'wrong-credentials', status: 401, facts };
+    await expect(myImages()).rejects.toMatchObject(refused);
     const message = 'the password function returned no password';
     await expect(myImages()).rejects.toMatchObject({ code: 'usage', message });
   });
+});
+
+it('library errors name the option token, which the service refused', async () => {
+  const { baseUrl } = await scriptedServer(() => errorResponse(401, 'Invalid token.'));
+  const facts = { kind: 'token-refused', given: 'the option token' };
+  const refused = { code: 'token-refused', facts };
+  await expect(client({ baseUrl, ...TOKEN }).getImage(1)).rejects.toMatchObject(refused);
 });
 
 describe('library submitSync', () => {

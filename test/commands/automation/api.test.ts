@@ -55,7 +55,9 @@ describe('api', () => {
     expect(stderr).toContain(
       `printed only the first MiB of the error (${body.length} bytes in all)`,
     );
-    expect(stderr).toMatch(/imgctl: GET .*\/v2\/thing: 404.*\nhint: check the path, and/);
+    expect(stderr).toMatch(
+      /imgctl: GET .*\/v2\/thing: 404.*\nhint: check the path, and the base URL: IMGCTL_BASE_URL\n$/,
+    );
     expect(exitCode).toBe(5);
   });
 
@@ -130,6 +132,8 @@ describe('api', () => {
       exitCode: 1,
     });
     expect(stderr).toContain(message);
+    const isOfSlurp = stderr.endsWith('\nhint: omit --slurp to print the bytes of each response\n');
+    expect(isOfSlurp).toBe(message.includes('array'));
   });
 
   it('fails if --paginate reads a page twice', async () => {

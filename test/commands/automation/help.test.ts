@@ -121,6 +121,11 @@ describe('imgctl help', () => {
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
   });
 
+  it('names the alias of a command below its usage', async () => {
+    const usage = 'Usage: imgctl images list [options] [text...]\nAlias: imgctl images ls\n\n';
+    expect((await show('images list --help')).startsWith(usage)).toBe(true);
+  });
+
   it('lists the base URL among the options of login', async () => {
     expect(await show('help login')).toMatch(/^Options:\n {2}--base-url <url> /m);
   });

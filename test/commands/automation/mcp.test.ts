@@ -81,7 +81,9 @@ it('mcp my_images answers up to the limit, with the total', async () => {
 
 it.each([
   ['', [{ id: 1, result: { tools: expect.any(Array) } }]],
-  ['{', [{ id: null, error: { code: -32_700 } }]],
+  ['{', [{ id: null, error: { code: -32_700, message: 'Parse error' } }]],
+  ['{"id": 5}', [{ id: 5, error: { code: -32_600, message: 'Invalid Request' } }]],
+  ['{"id": {}}', [{ id: null, error: { code: -32_600, message: 'Invalid Request' } }]],
 ])(
   'mcp answers a last message without a line end, and a first one with a byte order mark: %s',
   async (cut, expected) => {

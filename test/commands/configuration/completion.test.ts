@@ -181,6 +181,16 @@ describe('__complete offers', () => {
       expect((await offers(`images list -c ${typed}`)).includes(`${typed}all`)).toBe(isOffered);
     expect(await offers('images list --sort ')).toContain('name:version,');
     expect(await linesFor('profile ')).toContain('list\tlist profiles');
+    const topics = [
+      'options\toptions of every command',
+      'filters\tfilters, search words and sorting of images',
+      'choosing\tchoosing, locking and watching images',
+      'output\toutput formats, columns and timestamps',
+      'environment\tenvironment variables and sources of the password',
+      'fleet\tone token for many machines',
+      'exit-codes\texit codes and the format of errors',
+    ];
+    expect(await linesFor('help ')).toEqual(expect.arrayContaining(topics));
   });
 
   it.each([

@@ -3,6 +3,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { describeSignature } from '../../../src/commands/packages/inspect.ts';
 import { envelope, hardwareItem } from '../../ovf/harness.ts';
 import { certificateFile, selfSigned } from '../../support/certificate.ts';
 import { FIXTURES } from '../../support/files.ts';
@@ -51,7 +52,7 @@ const JUNK =
   'junk.ova contains no readable OVF descriptor\nhint: see why with: imgctl validate junk.ova\n';
 const COUNTED = `imgctl: error: ${JUNK}imgctl: 1 read, 1 failed: junk.ova\n`;
 const SIGNED =
-  /^certificate +signed\.cert\nsigned by +imgctl test \(ECDSA, SHA256\), valid until 2049-12-31, self-signed; /m;
+  /^certificate +signed\.cert\nsigned by +imgctl test \(ECDSA, SHA256\), valid until 2049-12-31, self-signed; the issuer is not verified$/m;
 const DAMAGED = /^package +damaged\.ova\nkind +OVA archive\nfile +x\.ovf, 10 bytes, descriptor\n$/;
 const UNREADABLE = 'imgctl: damaged.ova contains no readable OVF descriptor\nhint: see why with: ';
 const BOTH_GONE =
@@ -97,7 +98,8 @@ describe('inspect', () => {
       </VirtualSystemCollection>`);
     writeFileSync(join(directory, 'one.ovf'), xml);
     const { stdout } = await imgctl('inspect one.ovf');
-    expect(stdout.replace(/ {2,}/g, ': ')).toMatch(`OVF version: 1.x
+    expect(stdout.replace(/ {2,}/g, ': ')).toMatch(`kind: OVF descriptor and its files
+OVF version: 1.x
 product 1: Suite, V, 1.0.1, 1 property
 product 2: 2, 0 properties
 system 1: one, 2 CPUs, 0 disks, 0 network adapters, in all/some
@@ -129,6 +131,16 @@ file: one.ovf, `);
       ['inspect a.ova b.ova -q', '', BOTH_GONE, 5],
     );
   });
+});
+
+it('a signature names its issuer, unless it is the signer', () => {
+  const dates = { validFrom: '2024-01-01T00:00:00Z', validUntil: '2025-02-03T00:00:00Z' };
+  const signature = { ...dates, signer: 'Ann', issuer: 'An Authority', algorithm: 'RSA, SHA256' };
+  const text = (selfSigned: boolean) => describeSignature({ ...signature, selfSigned });
+  expect([text(true), text(false)]).toEqual([
+    'Ann (RSA, SHA256), valid until 2025-02-03, self-signed; the issuer is not verified',
+    'Ann (RSA, SHA256), valid until 2025-02-03, issued by An Authority; the issuer is not verified',
+  ]);
 });
 
 it.skipIf(!existsSync(FIXTURES)).each([

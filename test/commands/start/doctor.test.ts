@@ -352,8 +352,10 @@ describe('doctor checks the connection', () => {
     const http_proxy = server.baseUrl;
     const through = (url: string) => diagnose(at(url, { http_proxy }), { 'allow-http': 'true' });
     const [plain] = (await through(target)).of('connection');
-    expect(plain).toContain(`returned 200, through the proxy ${http_proxy} from http_proxy; plain`);
-    expect(plain).toMatch(/^warning: .* unencrypted -> IMGCTL_BASE_URL=https:/);
+    const risk = 'plain http sends the password and the token unencrypted';
+    expect(plain).toBe(
+      `warning: GET ${target}/v2 returned 200, through the proxy ${http_proxy} from http_proxy; ${risk} -> IMGCTL_BASE_URL=https://images.example.com`,
+    );
     const [direct] = (await through(server.baseUrl)).of('connection');
     expect(direct).toMatch(/^ok: .* returned 200; http_proxy is bypassed: this machine$/);
     expect(requestsTo(server)).toEqual([`GET ${target}/v2`, 'GET /v2']);
@@ -386,7 +388,7 @@ describe('doctor checks the configuration', () => {
   unixOnly('modes are Unix')('and reports every invalid setting with its hint', async () => {
     const unknown = { 'bas-url': 'x', 'k\u001b': 'x' };
     const ca = { 'upload-ca-file': '/none' };
-    const invalid = { timeout: 'soon', 'columns.images': 'id,nam', ...ca };
+    const invalid = { timeout: 'soon', 'wait-for-token': '25d', 'columns.images': 'id,nam', ...ca };
     const settings = { ...unknown, ...invalid, retries: '3' };
     const IMGCTL_CONFIG_DIR = configDirectory(settings);
     const wrong = { IMGCTL_OUTPUT: 'xml', IMGCTL_USERNAME: 'a:b', IMGCTL_UPLOD_URL: 'x' };
@@ -397,6 +399,7 @@ describe('doctor checks the configuration', () => {
       expect.stringMatching(
         /'nam' in columns\.images.* \(from profile default\) .* columns\.images VALUE \(did you/,
       ),
+      expect.stringMatching(/at most 24 days .* set wait-for-token VALUE \(see its help\)$/),
       expect.stringMatching(/^failed: cannot read the upload-ca-file /),
       'warning: unknown setting bas-url -> remove it with: imgctl config unset bas-url',
       expect.stringMatching(/^warning: unknown setting k.* -> remove it from config\.json$/),
