@@ -126,9 +126,13 @@ describe('a sorted or filtered list', () => {
 
   it('sends the longest filter, and no other if like minds case', async () => {
     const query = { words: ['lts', 'ubuntu'], filters: ['id>50'] };
-    const { ids, requests } = await list(serving({ like: minding }), { perPage: 100, query });
+    const { ids, requests, traces } = await list(serving({ like: minding }), {
+      perPage: 100,
+      query,
+    });
     expect(ids).toEqual([120, 80]);
     expect(requests).toEqual(['1 name,like,%ubuntu%', ...PROOF, '1 id,lt,21']);
+    expect(traces).toEqual(['like is not proved for name, so its filter is not used']);
   });
 
   it('sends no other filter once a page has all images', async () => {

@@ -173,7 +173,8 @@ it('the fault partial shows an upload before it is complete', async () => {
 });
 
 it('the fault late:401 responds after the whole upload, of which nothing stays', async () => {
-  const { statusOf, stored } = await startStorage('PUT *=late:401');
-  expect(await statusOf('PUT', 'b.ova', {}, 'content')).toBe(401);
+  const { send, stored } = await startStorage('PUT *=late:401');
+  const { status, text } = await send('PUT', 'b.ova', {}, 'content');
+  expect([status, JSON.parse(text).message]).toEqual([401, 'Fault injected after the body.']);
   expect(stored()).toEqual(['a.ova']);
 });

@@ -59,31 +59,40 @@ const qed = (features: number) =>
 const whole = Buffer.from(sample()[2].content);
 const delta = identified('CID=1a2b3c4d\nparentCID=5E6F7081');
 const hinted = identified('CID=1\nparentCID=ffffffff\nparentFileNameHint="base.vmdk"');
-const BACKING = 'its backing file is base.raw';
+const BACKING = 'another disk: its backing file is base.raw';
 
 describe('a disk', () => {
   it.each<[string, string | null, Buffer, gzip?: boolean]>([
     ['that is whole', null, whole],
-    ['of VMDK', 'parentCID is 5e6f7081', delta],
-    ['of VMDK in gzip', 'parentCID is 5e6f7081', gzipSync(delta), true],
-    ['of VMDK with a descriptor at its end', 'parentCID is 5e6f7081', describedAtEnd(delta)],
-    ['of VMDK with zeros', 'parentCID is 00000000', identified('CID=1\nparentCID=0')],
+    ['of VMDK', 'another disk: parentCID is 5e6f7081', delta],
+    ['of VMDK in gzip', 'another disk: parentCID is 5e6f7081', gzipSync(delta), true],
+    [
+      'of VMDK with a descriptor at its end',
+      'another disk: parentCID is 5e6f7081',
+      describedAtEnd(delta),
+    ],
+    ['of VMDK with zeros', 'another disk: parentCID is 00000000', identified('CID=1\nparentCID=0')],
     ['of VMDK with no parent', null, identified('CID=1\nparentCID=0xFFFFFFFF')],
-    ['of VMDK with the name of a parent', 'parentFileNameHint is base.vmdk', hinted],
+    ['of VMDK with the name of a parent', 'another disk: parentFileNameHint is base.vmdk', hinted],
     ['of qcow2', null, qcow2(3, {})],
     ['of qcow2 with a backing file', BACKING, qcow2(3, BACKED)],
     ['of qcow2 with a backing file, in gzip', BACKING, gzipSync(qcow2(2, BACKED)), true],
-    ['of qcow2 with an external data file', 'external data file', qcow2(3, { 79: [4] })],
+    ['of qcow2 with an external data file', 'an external data file', qcow2(3, { 79: [4] })],
     ['of the older qcow2', null, qcow2(2, { 79: [4] })],
     ['of QED', null, qed(0)],
     ['of QED with a backing file', BACKING, qed(1)],
     ['of QED that needs a check', null, qed(2)],
     ['of fewer bytes than a footer', null, Buffer.from('raw')],
     ['of VHD', null, vhd(3)],
-    ['of a differencing VHD', 'differencing VHD', vhd(4)],
-    ['of a differencing VHD in gzip', 'differencing VHD', gzipSync(vhd(4).subarray(1536)), true],
+    ['of a differencing VHD', 'another disk: it is a differencing VHD', vhd(4)],
+    [
+      'of a differencing VHD in gzip',
+      'another disk: it is a differencing VHD',
+      gzipSync(vhd(4).subarray(1536)),
+      true,
+    ],
     ['of VHDX', null, vhdx(1)],
-    ['of a differencing VHDX', 'differencing VHDX', vhdx(3)],
+    ['of a differencing VHDX', 'another disk: it is a differencing VHDX', vhdx(3)],
     ['of VHDX without tables', null, vhdx(3).fill(0, 192 * 1024, 512 * 1024)],
     ['of VHDX without parameters', null, vhdx(3).fill(0, 512 * 1024, 576 * 1024)],
     [
@@ -93,16 +102,20 @@ describe('a disk', () => {
     ],
     ['of VDI', null, vdi(1)],
     ['of VDI with other identifiers', null, vdi(1, { 423: [7], 440: [7] })],
-    ['of a differencing VDI', 'differencing VDI', vdi(4)],
-    ['of a linked VDI', 'differencing VDI', vdi(1, { 424: [7] })],
-    ['of a linked VDI, by its last byte', 'differencing VDI', vdi(1, { 439: [7] })],
+    ['of a differencing VDI', 'another disk: it is a differencing VDI', vdi(4)],
+    ['of a linked VDI', 'another disk: it is a differencing VDI', vdi(1, { 424: [7] })],
+    [
+      'of a linked VDI, by its last byte',
+      'another disk: it is a differencing VDI',
+      vdi(1, { 439: [7] }),
+    ],
   ])('%s says what it needs: %s', async (_what, expected, content, gzip = false) => {
     const isVmdk = !gzip && content.toString('latin1', 0, 4) === 'KDMV';
     const format = isVmdk || _what.includes('VMDK') ? {} : { format: 'other' };
     const { findings } = await readFolder(packageOf(content, { gzip, ...format }));
     const found = findings.filter(({ code }) => code === 'needs-other-disk');
     expect(found.map(({ message }) => message)).toEqual(
-      expected === null ? [] : [expect.stringContaining(expected)],
+      expected === null ? [] : [`needs ${expected}; no parentRef names a disk of this package`],
     );
   });
 

@@ -48,7 +48,10 @@ describe('images list', () => {
     ['--columns nam', "unknown field 'nam'"],
     ['--urls --columns id', '--urls and --columns cannot be used together\nhint: omit'],
     ['--time utc', "'utc'"],
-    ['--time age -o yaml', '--time age cannot be used with the format yaml\nhint: use --time iso'],
+    [
+      '--time age -o yaml',
+      '--time age cannot be used with the format yaml\nhint: use --time iso, or -o table',
+    ],
     [
       '--time local -o tsv',
       '--time local cannot be used with the format tsv\nhint: use --time iso',
