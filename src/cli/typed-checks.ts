@@ -160,7 +160,7 @@ function meantByOutput(
   if (/^no-?headers?$/i.test(text)) return use('--no-header');
   const isField = (word: string) => fields.some(({ name }) => name === word.toLowerCase());
   const [, columns = text] = /^columns=(.*)/s.exec(text) ?? [];
-  if (/^[\w./-]*[./][\w./-]*$/.test(text)) return `to write to a file: > ${text}`;
+  if (/^(?=.*[./])[\w./-]+$/.test(text)) return `to write to a file: > ${text}`;
   if (!columns.split(',').every(isField)) return undefined;
   return (isField(text) && use('--get', ` ${text}`)) || use('-c', ` ${columns}`);
 }

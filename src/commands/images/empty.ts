@@ -93,7 +93,7 @@ const SLIPS_OF_WORDS: readonly Slip[] = [
   },
   {
     // '!ubuntu'
-    finds: /^!(.+)/s,
+    finds: /^!(.+)$/,
     advise: ([, word]) => `to leave out names that contain it: -f ${shellQuote(`name!~${word}`)}`,
   },
   {
@@ -165,19 +165,19 @@ const SLIPS_OF_FILTERS: readonly Slip[] = [
     // -f 'name~a && name~b', -f 'name~a or name~b' or -f 'name~a,name~b'
     finds: new RegExp(
       `^(\\w+ ?[=!<>~].*?\\S)(?:\\s+(?:&&?|\\|\\|?|and|or)\\s+|\\s*,\\s*)(${FIELD} ?[=!<>~].*)$`,
-      'is',
+      'i',
     ),
     advise: ([, first = '', second = '']) =>
       `every filter must match; use -f for each: -f ${shellQuote(first)} -f ${shellQuote(second)}`,
   },
   {
     // -f name==web
-    finds: /^(\w+ ?)==(.*)/s,
+    finds: /^(\w+ ?)==(.*)$/,
     advise: ([, field = '', value = '']) => `did you mean -f ${shellQuote(`${field}=${value}`)}?`,
   },
   {
     // -f 'name="web"' or -f 'name,in,"a","b"'
-    finds: /^(\w+ ?[=~] ?|\w+,(?:eq|like|in),)(["'].+["'])$/s,
+    finds: /^(\w+ ?[=~] ?|\w+,(?:eq|like|in),)(["'].+["'])$/,
     advise: ([, start = '', value = '']) => {
       const meant = shellQuote(start + value.replaceAll(/["']/g, ''));
       return `quotes are part of the value; did you mean -f ${meant}?`;
