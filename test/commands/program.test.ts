@@ -1,8 +1,8 @@
 // The command line itself: global options, suggestions, and which words errors repeat.
 
 import { describe, expect, it } from 'vitest';
-import { catalogueOf } from '../support/catalogue-page.ts';
-import { failed } from '../support/io.ts';
+import { catalogueOf, testImage } from '../support/catalogue-page.ts';
+import { failed, fakeIo, runCli } from '../support/io.ts';
 import { localUser, scriptedUser } from '../support/users.ts';
 
 /** Runs a line that is a usage error. */
@@ -70,3 +70,19 @@ describe('fields after --json', () => {
     expect(await imgctl('images list -q -- --json web')).toEqual(expected);
   });
 });
+
+it.each([
+  ['local time', 'images list -n 1', /2018-07-19 12:00/],
+  ['no time', 'config path', /config\.json/],
+])(
+  'a time zone that is unknown is a warning after %s, if it was used',
+  async (_what, line, shown) => {
+    const { env } = await scriptedUser(catalogueOf([testImage(1)]));
+    const io = { ...fakeIo({ env, time: 0, columns: 80 }), unknownZone: 'IST-5:30' };
+    const { stdout, stderr } = await runCli(line.split(' '), io);
+    expect(stdout).toMatch(shown);
+    const warning = "imgctl: warning: unknown time zone in TZ: 'IST-5:30'; local times are UTC\n";
+    const hint = 'hint: set TZ to a name such as Europe/Berlin\n';
+    expect(stderr).toBe(line.startsWith('images') ? `1 image\n${warning}${hint}` : '');
+  },
+);

@@ -156,12 +156,13 @@ describe('progress on a terminal', () => {
     vi.advanceTimersByTime(100);
     console.startProgress();
     console.showProgress('page 2');
+    await console.print('row\n');
     await pass(100);
     expect(sink.written).not.toContain('page 1');
-    expect(sink.text).toBe('⠋ page 2');
+    expect(sink.text).toBe('row\n⠋ page 2');
     console.startProgress();
     await pass(300);
-    expect(sink.text).toBe('');
+    expect(sink.text).toBe('row\n');
     await console.flush();
     expect(vi.getTimerCount()).toBe(0);
   });

@@ -105,11 +105,16 @@ describe('a prompt', () => {
     expect(terminal.rawModes.slice(-2)).toEqual([true, false]);
   });
 
-  it.each<[string, string, (terminal: FakeInput, io: FakeIo) => unknown]>([
-    ['at the end of the terminal', 'usage', (terminal) => terminal.end()],
-    ['if the terminal cannot be read', 'failed', (terminal) => terminal.destroy(new Error('EIO'))],
-    ['at an interrupt', 'terminated', (_, io) => io.interrupt('terminated')],
-  ])('ends %s', async (_when, code, end) => {
+  it.each<[string, string, string, (terminal: FakeInput, io: FakeIo) => unknown]>([
+    ['at the end of the terminal', 'usage', 'no input (end of file)', (input) => input.end()],
+    [
+      'if the terminal cannot be read',
+      'failed',
+      'cannot read the input: EIO',
+      (input) => input.destroy(new Error('EIO')),
+    ],
+    ['at an interrupt', 'terminated', 'terminated', (_, io) => io.interrupt('terminated')],
+  ])('ends %s', async (_when, code, message, end) => {
     for (const isShown of [true, false]) {
       const terminal = fakeTerminal();
       const io = fakeIo({ stdin: terminal });
@@ -117,7 +122,7 @@ describe('a prompt', () => {
       const asked = ask(io, PASSWORD);
       if (isShown) await expect.poll(() => io.stderr.text).toBe('Password: ');
       if (isShown) end(terminal, io);
-      await expect(asked).rejects.toMatchObject({ code });
+      await expect(asked).rejects.toMatchObject({ code, message });
       if (isShown) expectLeft(terminal, io);
       expect(terminal.rawModes).toEqual([true, false]);
     }

@@ -91,6 +91,8 @@ it.each([
   expect(isInForce(remembered, now)).toBe(expected);
 });
 
+const NO_TOKEN = /^\/.*token.*\.json holds no token and is ignored$/;
+
 describe('the token cache', () => {
   it('belongs to all profiles of one base URL and user', async () => {
     const directory = temporaryDirectory();
@@ -109,11 +111,11 @@ describe('the token cache', () => {
   it.each([
     ['', /cannot read .*: not valid JSON .*; the file is ignored$/],
     ['{"token": "s3cret", "token": "x"}', /: it has token twice; the file is ignored$/],
-    ['{"token": ""}', /holds no token/],
-    ['{"token": "s3cret\\n", "received_at": 1, "expires_at": 9e15}', /holds no token/],
-    ['{"token": "s3cret", "received_at": "now", "expires_at": 1}', /holds no token/],
-    ['{"token": "s3cret", "received_at": 0, "expires_at": 1e300}', /holds no token/],
-    ['{"token": "s3cret", "received_at": -1, "expires_at": 1}', /holds no token/],
+    ['{"token": ""}', NO_TOKEN],
+    ['{"token": "s3cret\\n", "received_at": 1, "expires_at": 9e15}', NO_TOKEN],
+    ['{"token": "s3cret", "received_at": "now", "expires_at": 1}', NO_TOKEN],
+    ['{"token": "s3cret", "received_at": 0, "expires_at": 1e300}', NO_TOKEN],
+    ['{"token": "s3cret", "received_at": -1, "expires_at": 1}', NO_TOKEN],
   ])('warns of a file that reads %s, without its contents', async (text, warning) => {
     const { cache, warnings, file } = cacheIn(temporaryDirectory());
     await cache.write(TOKEN);

@@ -243,7 +243,8 @@ describe('images lock', () => {
     await steps(['lock add nine rocky 9 -q', 'nine\n']);
     // As an earlier imgctl wrote it, which found the 8 in x86_64.
     fs.writeFileSync(file, content().replace('"9"', '"8"'));
-    const warning = /nine: its image rocky-9\.5-x86_64\.ova does not match rocky 8\nhint: /;
+    const warning =
+      /nine: its image rocky-9\.5-x86_64\.ova does not match rocky 8\nhint: lock one that does: imgctl images lock update nine/;
     await steps(
       ['lock check --get state', 'ok\n', warning],
       ['lock update --get name', 'rocky-8.11-x86_64.ova\n'],

@@ -221,7 +221,8 @@ describe('push of several packages', () => {
     const given = `${order.map((name) => files[name]).join(' ')} --on-conflict replace`;
     const planned = flaw === 'damage' && (await user.imgctl(`push ${given} --dry-run`));
     if (planned) {
-      expect(planned.stderr).toContain(': bad.ovf would be broken\n');
+      const why = 'imgctl: error: no sync would be submitted: bad.ovf would be broken\n';
+      expect(planned.stderr).toContain(why);
       const { stderr } = await user.imgctl(`push ${given} --dry-run --no-sync`);
       expect(stderr).not.toContain('would be broken');
     }
@@ -481,7 +482,7 @@ describe('push --sync-if-sent', () => {
     const { push, files, folder, env, stored } = await createUser('file');
     mkdirSync(path.join(env.IMGCTL_CONFIG_DIR ?? '', 'synced.json'));
     const text =
-      /imgctl: cannot remove .*json: ERR_FS_EISDIR\nhint: remove it: a later push --sync-if-sent would/;
+      /imgctl: cannot remove .*json: ERR_FS_EISDIR\nhint: remove it: a later push --sync-if-sent would skip the sync\n/;
     const [file = ''] = files;
     expect(await push('--no-sync', [file])).toMatchObject(failed(1, text));
     expect(stored()).toEqual([]);

@@ -595,7 +595,7 @@ describe('push without settings', () => {
     );
     expect(stderr).toMatch(/^Upload user name at 127\..*: Upload password for typo at 127\..*: \n/);
     expect(stderr).toMatch(
-      /\nimgctl: stored upload-username in the profile default, but not the password\nhint: /,
+      /\nimgctl: stored upload-username in the profile default, but not the password\nhint: to store a command that prints it: imgctl config set upload-password-command COMMAND\n/,
     );
     expect(stderr).toMatch(/✓ web\.ova: uploaded, .*\n[\s\S]*✓ 1 image added\n$/);
     expect(stored()).toEqual(['web.ova']);
