@@ -38,7 +38,7 @@ export function describeBytes(bytes: number): string {
     value /= 1024;
     unit = units.shift();
   }
-  const text = `${value.toFixed(value < 10 ? 1 : 0).replace(/\.0$/, '')} ${unit}`;
+  const text = `${value.toFixed(value < 10 ? 1 : 0).replace('.0', '')} ${unit}`;
   return text === '1 bytes' ? '1 byte' : text;
 }
 

@@ -83,7 +83,6 @@ export function createAccessTokens(settings: EmulatorSettings) {
 
 export function basicCredentials(authorization = '') {
   const encoded = /^Basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization)?.[1] ?? '';
-  const [, name, password] =
-    /^([^:]*):(.*)$/s.exec(Buffer.from(encoded, 'base64').toString()) ?? [];
+  const [, name, password] = /([^:]*):(.*)/s.exec(Buffer.from(encoded, 'base64').toString()) ?? [];
   return name === undefined || password === undefined ? undefined : { name, password };
 }

@@ -74,7 +74,7 @@ export async function startEmulator(settings: EmulatorSettings): Promise<Emulato
   const { address, port } = server.address() as AddressInfo;
 
   // One that listens on all addresses is reachable by the loopback's.
-  const reachable = address.replace(/^0\.0\.0\.0$/, '127.0.0.1').replace(/^::$/, '::1');
+  const reachable = { '0.0.0.0': '127.0.0.1', '::': '::1' }[address] ?? address;
   const origin = `http://${urlHost(reachable)}:${port}`;
   return {
     baseUrl: origin,

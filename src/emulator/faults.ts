@@ -42,11 +42,14 @@ export function parseFault(spec: string): Fault {
 function parseKind(text: string): FaultKind {
   const named = NAMED_KINDS.find((name) => name === text);
   if (named !== undefined) return { type: named };
-  const number = Number(/\d+$/.exec(text)?.[0]);
-  if (/^late:[45]\d\d$/.test(text)) return { type: 'late', status: number };
-  if (/^drop:\d{1,12}$/.test(text)) return { type: 'drop-after', bytes: number };
-  if (/^429:\d{1,9}$/.test(text)) return { type: 'status', status: 429, retryAfter: number };
-  if (/^[345]\d\d$/.test(text)) return { type: 'status', status: number };
+  const [, kind = '', digits] = /^(late:|drop:|429:|)(\d{1,12})$/.exec(text) ?? [];
+  const number = Number(digits);
+  if (kind === 'drop:') return { type: 'drop-after', bytes: number };
+  if (kind === '429:') return { type: 'status', status: 429, retryAfter: number };
+  const isLate = kind === 'late:';
+  if (number >= (isLate ? 400 : 300) && number <= 599) {
+    return { type: isLate ? 'late' : 'status', status: number };
+  }
   throw wrongFault(`unknown kind of fault '${text}'`);
 }
 

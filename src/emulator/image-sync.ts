@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { lstat, readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Image } from '../api/types.ts';
+import { isPackageName } from '../ovf/names.ts';
 import { readPackage } from '../ovf/package.ts';
 import { serviceTimestamp, toImage } from './sample-images.ts';
 import type { EmulatorSettings } from './settings.ts';
@@ -158,7 +159,7 @@ async function scanUploads(folder: string | undefined, signal: AbortSignal): Pro
       return { ...scan, present: undefined };
     }
   }
-  const present = names.filter((name) => /\.(ova|ovf)$/i.test(name));
+  const present = names.filter(isPackageName);
   for (const name of present) {
     try {
       await scanPackage(join(folder, name), scan, signal);
@@ -177,7 +178,7 @@ async function scanPackage(path: string, scan: Scan, signal: AbortSignal): Promi
     const lines = severity === 'error' ? scan.errors : scan.warnings;
     const where = place.startsWith(name) ? place : `${name}, ${place}`;
     lines.push(
-      `${severity} in ${where.replace(/, byte (\d+)$/, ' at byte $1')}: ${message} (${code})`,
+      `${severity} in ${where.replace(/, byte (\d+)/, ' at byte $1')}: ${message} (${code})`,
     );
   }
   const own = kind === 'ova' ? [name] : files.map((file) => file.name);

@@ -32,17 +32,16 @@ interface Call {
   readonly id: string;
 }
 
-const RESOURCES: readonly (readonly [
-  path: RegExp,
-  methods: Record<string, (call: Call) => ApiResponse>,
-])[] = [
-  [/^\/auth\/request-token$/, { POST: ({ tokens, request }) => tokens.requestToken(request) }],
-  [/^\/v2$/, { GET: showService }],
-  [/^\/v2\/image$/, { GET: serveImages }],
-  [/^\/v2\/image\/([^/]+)$/, { GET: serveImage }],
-  [/^\/v2\/user\/image\/vm$/, { GET: serveUserImages, PATCH: acceptSync }],
-  [/^\/v2\/request\/image_sync\/([^/]+)$/, { GET: serveSyncRequest }],
-];
+type Methods = Readonly<Record<string, (call: Call) => ApiResponse>>;
+
+const RESOURCES = Object.entries<Methods>({
+  [TOKEN_PATH]: { POST: ({ tokens, request }) => tokens.requestToken(request) },
+  '/v2': { GET: showService },
+  '/v2/image': { GET: serveImages },
+  '/v2/image/([^/]+)': { GET: serveImage },
+  '/v2/user/image/vm': { GET: serveUserImages, PATCH: acceptSync },
+  '/v2/request/image_sync/([^/]+)': { GET: serveSyncRequest },
+}).map(([path, methods]) => [new RegExp(`^${path}$`), methods] as const);
 
 /** Returns the function that serves the API. Any error but HttpError is a defect. */
 export function createRouter(settings: EmulatorSettings, tokens: AccessTokens, sync: ImageSync) {

@@ -167,7 +167,7 @@ function checkSections(parent: XmlElement, report: Report): void {
     const kind = elementKind(element) ?? '';
     if (kind.endsWith('Section') && childrenOf(element, 'Info').length === 0)
       report('missing-info', element, `${kind} without Info`);
-    if (/^VirtualSystem(Collection)?$/.test(kind)) checkSections(element, report);
+    if (['VirtualSystem', 'VirtualSystemCollection'].includes(kind)) checkSections(element, report);
     if (kind !== 'ProductSection') continue;
     const owner = JSON.stringify([attribute(element, 'class'), attribute(element, 'instance')]);
     const keys = keysOf.get(owner) ?? new Set();
@@ -246,7 +246,7 @@ function readDisks(root: XmlElement, references: readonly FileReference[], repor
 function capacityOf(disk: XmlElement, isOptional: boolean, report: Report): number | null {
   const written = isOptional ? attribute(disk, 'capacity') : required(disk, 'capacity', report);
   // A property sets it at deployment.
-  if (written === null || /^\$\{.*\}$/.test(written)) return null;
+  if (written === null || written.startsWith('${')) return null;
   const quantity = numberOf(disk, 'capacity', report);
   return toBytes(quantity, attribute(disk, 'capacityAllocationUnits'), 'capacity', disk, report);
 }
@@ -264,7 +264,7 @@ function readOptions(configurations: readonly XmlElement[], report: Report): Dep
   const considered = configurations.slice(0, MAX_OPTIONS);
   // Without a marked option the first is the default.
   const marked = considered.find((element) =>
-    /^(true|1)$/.test(attribute(element, 'default') ?? ''),
+    ['true', '1'].includes(attribute(element, 'default') ?? ''),
   );
   return considered.flatMap((element) => {
     const id = takeId(element, 'id', seen, report);

@@ -18,7 +18,7 @@ const VERSIONS: ReadonlyMap<string, string> = new Map([
 ]);
 const SCHEMA_INSTANCE = 'http://www.w3.org/2001/XMLSchema-instance';
 /** Resource allocation, storage allocation and Ethernet port allocation settings. */
-const SETTING_DATA = /^http:\/\/schemas\.dmtf\.org\/wbem\/wscim\/1\/cim-schema\/2\/CIM_/;
+const SETTING_DATA = 'http://schemas.dmtf.org/wbem/wscim/1/cim-schema/2/CIM_';
 
 export function ovfVersionOf(root: XmlElement): string | null {
   const assumed = VERSIONS.get(root.namespace);
@@ -43,7 +43,7 @@ export function elementKind(element: XmlElement): string | null {
   const type = element.attributes.find(
     ({ local, uri }) => local === 'type' && uri === SCHEMA_INSTANCE,
   );
-  return type?.value.replace(/^.*:/, '').replace(/_Type$/, '') ?? element.name;
+  return type?.value.replace(/.*:/, '').replace('_Type', '') ?? element.name;
 }
 
 export function childrenOf(element: XmlElement, ...kinds: string[]): XmlElement[] {
@@ -80,7 +80,7 @@ export function findSystems(
 /** Returns what VirtualSystemType lists: `vmx-13 vmx-14`. */
 export function familiesOf(section: XmlElement): string[] {
   const [system] = childrenOf(section, 'System');
-  return (system && settingOf(system, 'VirtualSystemType'))?.split(/[\s,]+/).filter(Boolean) ?? [];
+  return (system && settingOf(system, 'VirtualSystemType'))?.split(/[\s,]/).filter(Boolean) ?? [];
 }
 
 /** Names of settings in OVF 0.9. */
@@ -92,7 +92,9 @@ const OLDER_NAMES = new Map([
 /** Returns a setting of a hardware item, such as `InstanceID`, if need be in another namespace. */
 export function settingOf(item: XmlElement, name: string): string | null {
   const named = item.children.filter((child) => child.name === name);
-  const value = trimmed(named.find(({ namespace }) => SETTING_DATA.test(namespace)) ?? named[0]);
+  const value = trimmed(
+    named.find(({ namespace }) => namespace.startsWith(SETTING_DATA)) ?? named[0],
+  );
   const older = value === null ? OLDER_NAMES.get(name) : undefined;
   return older === undefined ? value : settingOf(item, older);
 }

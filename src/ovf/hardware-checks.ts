@@ -46,7 +46,7 @@ export function checkPlaces(choices: readonly (readonly Device[])[], report: Rep
 }
 
 /** In oVirt, the Parent of a disk is the image that it is based on. */
-const IMAGE_OF_OVIRT = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+const IMAGE_OF_OVIRT = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/;
 
 /** @param types of all items, by instance */
 function parentProblem(

@@ -72,3 +72,8 @@ function normalized(name: string): string {
 export function stripDotSlash(name: string): string {
   return name.replace(/^(?:\.\/+)+/, '') || name;
 }
+
+/** True for the names of the files that a sync reads. */
+export function isPackageName(name: string): boolean {
+  return /\.(ova|ovf)$/i.test(name);
+}

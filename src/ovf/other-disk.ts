@@ -5,7 +5,7 @@ import type { DiskImage } from './disk-image.ts';
 import type { FindingList } from './findings.ts';
 import { type PackageFile, readRegion } from './package-file.ts';
 import type { Packed } from './unpack.ts';
-import { identifierOf, NO_DISK } from './vmdk-header.ts';
+import { identifierOf, NO_DISK, quotedText } from './vmdk-header.ts';
 
 export interface OpenedDisk {
   readonly image: DiskImage;
@@ -74,13 +74,11 @@ export async function findMissingDisk(image: DiskImage): Promise<string | null> 
   return parentOfVhd(await readRegion(last, Math.max(0, last.size - VHD_FOOTER), VHD_FOOTER));
 }
 
-const PARENT_HINT = /^[ \t]*parentFileNameHint[ \t]*=[ \t]*"([^"\n]{1,1000})"/im;
-
 function parentOfVmdk(text: string): string | null {
   const parent = identifierOf(text, 'parentCID') ?? NO_DISK;
-  const hint = PARENT_HINT.exec(text)?.[1];
+  const hint = quotedText(text, 'parentFileNameHint');
   if (parent !== NO_DISK) return `needs another disk: parentCID is ${hexadecimal(parent)}`;
-  return hint === undefined ? null : `needs another disk: parentFileNameHint is ${hint}`;
+  return hint === null ? null : `needs another disk: parentFileNameHint is ${hint}`;
 }
 
 function hexadecimal(identifier: number): string {

@@ -184,6 +184,6 @@ function certificateProblem(
 /** @param subject an attribute per line; undefined, against Node's types, if it has none */
 function nameOf(subject: string | undefined): string {
   const lines = subject ?? '';
-  const name = /^CN=(.*)$/m.exec(lines)?.[1] ?? lines.replaceAll('\n', ', ');
+  const name = /^CN=(.*)/m.exec(lines)?.[1] ?? lines.replaceAll('\n', ', ');
   return name.slice(0, MAX_NAME_LENGTH) || 'nobody';
 }

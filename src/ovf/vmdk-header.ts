@@ -79,3 +79,12 @@ export function identifierOf(text: string | null, name: 'CID' | 'parentCID'): nu
   const digits = line.exec(text ?? '')?.[1];
   return digits === undefined ? null : Math.min(Number.parseInt(digits, 16), NO_DISK);
 }
+
+/** Returns what stands in quotes after `createType=` or `parentFileNameHint=`. */
+export function quotedText(
+  text: string | null,
+  name: 'createType' | 'parentFileNameHint',
+): string | null {
+  const line = new RegExp(`^[ \\t]*${name}[ \\t]*=[ \\t]*"([^"\\n]{1,1000})"`, 'im');
+  return line.exec(text ?? '')?.[1] ?? null;
+}

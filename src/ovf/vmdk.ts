@@ -16,6 +16,7 @@ import {
   identifierOf,
   OTHER_FOOTER,
   parseSparseHeader,
+  quotedText,
   repeatsHeader,
   SECTOR,
   type SparseHeader,
@@ -36,7 +37,6 @@ export type ReportDisk = (code: FindingCode, message: string) => void;
 /** Of each grain table, as specified. Smaller tables could cost a read for each grain. */
 const TABLE_ENTRIES = 512;
 const STREAM_OPTIMIZED = 'streamOptimized';
-const CREATE_TYPE = /^[ \t]*createType[ \t]*=[ \t]*"([^"\n]{1,100})"/im;
 const DEFLATE = 1;
 /** Sectors. Such a grain is unpacked in memory. */
 const MAX_PACKED_GRAIN = 2 ** 15;
@@ -94,7 +94,7 @@ function otherFormat(head: Buffer): VmdkError {
   if (start.startsWith('KDMV')) return truncated('before the end of its header');
   if (start.startsWith('COWD'))
     return new VmdkError('vmdk-type', 'an ESX server extent, not allowed in a package');
-  if (/^\s*# *disk descriptorfile/i.test(start))
+  if (start.includes('# Disk DescriptorFile'))
     return new VmdkError('vmdk-split', 'only a descriptor; the data is in other files');
   if (start.startsWith('\u001f\u008b'))
     return new VmdkError('vmdk-magic', 'gzip data: unpack it, or declare ovf:compression');
@@ -132,7 +132,7 @@ function checkAgainstDescriptor(
   report: ReportDisk,
 ) {
   const { streamOptimized } = header;
-  const createType = CREATE_TYPE.exec(text ?? '')?.[1] ?? null;
+  const createType = quotedText(text, 'createType');
   const declared = disk?.format?.split('#').at(-1) ?? '';
   if (declared.toLowerCase() === STREAM_OPTIMIZED.toLowerCase() && !streamOptimized) {
     report('vmdk-type', `declared as ${declared}, but its grains are not compressed`);

@@ -20,7 +20,7 @@ export function offsetAt(instant: number): number {
 /** Formats an instant with the offset of this machine, for others: `2026-11-01T00:00:00+01:00`. */
 export function withOffset(instant: number): string {
   const offset = offsetAt(instant);
-  const local = new Date(instant + offset).toISOString().replace(/(?:\.000)?Z$/, '');
+  const local = new Date(instant + offset).toISOString().replace(/(?:\.000)?Z/, '');
   const size = new Date(Math.abs(offset)).toISOString().slice(11, 16);
   return `${local}${offset < 0 ? '-' : '+'}${size}`;
 }

@@ -12,6 +12,7 @@ it.each([
   ['1.x', 'namespace 1', envelope('')],
   ['2.x', 'namespace 2', envelope('', 2)],
   ['2.1.0', 'an attribute', envelope('').replace('<Envelope', '<Envelope ovf:version="2.1.0"')],
+  ['1.x', 'one of oVirt', envelope('').replace('<Envelope', '<Envelope ovf:version="4.1.0.0"')],
   [null, 'another root', '<a/>'],
   [null, 'a future namespace', envelope('', 3)],
   [null, 'another element of OVF', envelope('').replaceAll('Envelope', 'References')],

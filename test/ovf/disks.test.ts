@@ -84,6 +84,13 @@ describe('a disk', () => {
       /ovf:format="[^"]*"/,
       'ovf:format="streamOptimized"',
     ],
+    [
+      'of zeros, and a URL in capitals for its format',
+      ['vmdk-magic'],
+      Buffer.alloc(2048),
+      /ovf:format="[^"]*"/,
+      'ovf:format="HTTP://EXAMPLE/VMDK"',
+    ],
     ['that ends in its header', ['vmdk-truncated: ends before the end of its header'], cut(100)],
     ['that is only a descriptor', ['vmdk-split'], Buffer.from('# Disk DescriptorFile\n')],
     ['of a server', ['vmdk-type: an ESX'], Buffer.from('COWD')],

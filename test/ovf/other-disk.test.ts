@@ -182,6 +182,8 @@ describe('a disk', () => {
 it.each([
   ['a file that is no disk, and has a backing file', 'd.img', backed, []],
   ['a VMDK that no disk has, and is a delta', 'd.vmdk', delta, ['needs-other-disk']],
+  ['a VMDK in gzip with a name in capitals', 'D.VMDK.GZ', gzipSync(delta), ['vmdk-magic']],
+  ['notes about a VMDK', 'd.vmdk.txt', Buffer.from('x'), []],
 ])('%s has the right findings', async (_what, name, content, expected) => {
   const references = `<References><File ovf:id="f" ovf:href="${name}"/></References>`;
   const files = [member('vm.ovf', envelope(references)), member(name, content)];

@@ -4,6 +4,7 @@ import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Context } from '../../../context.ts';
 import { attempt, ImgctlError, isMissing, tryOr } from '../../../errors.ts';
+import { isPackageName } from '../../../ovf/names.ts';
 import type { CheckedPackage } from '../../../ovf/package.ts';
 import type { UploadPackage } from '../../../upload/plan.ts';
 import type { LocalFile } from '../../../upload/upload-file.ts';
@@ -51,7 +52,7 @@ function packageFile(file: string, cwd: string): NamedFile {
   const { value: stats, error } = attempt(() => statSync(resolved));
   if (error?.cause && isMissing(error.cause)) throw fileMissing(file, error.cause);
   const name = path.basename(resolved);
-  if (stats?.isDirectory() || /\.(ova|ovf)$/i.test(name)) return { name, path: resolved };
+  if (stats?.isDirectory() || isPackageName(name)) return { name, path: resolved };
   const isOfPackage = /\.(vmdk|vhdx?|qcow2|raw|img|iso|nvram|mf|cert)(\.gz)?$/i.test(name);
   throw new ImgctlError('usage', `the name ${name} does not end in .ova or .ovf`, {
     facts: isOfPackage

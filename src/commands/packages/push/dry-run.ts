@@ -2,6 +2,7 @@
 
 import type { Result } from '../../../cli/result.ts';
 import type { Row } from '../../../output/columns.ts';
+import { isPackageName } from '../../../ovf/names.ts';
 import { normalize } from '../../../query/fold-case.ts';
 import type { PlannedPackage } from '../../../upload/plan.ts';
 import { comparedName } from '../sync/image-names.ts';
@@ -46,7 +47,7 @@ async function syncRows(
   complete: readonly PlannedPackage[],
 ): Promise<Row[]> {
   const sent = complete.filter(wasSent).map(comparedName);
-  const stored = (await transfer.storage.list()).filter((name) => /\.(ova|ovf)$/i.test(name));
+  const stored = (await transfer.storage.list()).filter(isPackageName);
   const expected = [...new Set([...stored.map(normalize), ...sent])];
   const images = before.map(({ id, name }) => comparedName({ name: name ?? id }));
   const changes = {
