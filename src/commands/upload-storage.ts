@@ -66,7 +66,7 @@ function parseSize(text: string): number {
 export const UPLOAD_OPTIONS = [
   option('--part-size <size>', 'size of the parts on S3', {
     default: '16M',
-    value: { type: 'string', parse: parseSize },
+    value: { parse: parseSize },
   }),
   option('--parallel <n>', 'parts to upload to S3 at the same time', {
     default: '4',
