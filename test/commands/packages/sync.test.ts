@@ -3,6 +3,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { mayPass } from '../../../src/commands/packages/sync/follow.ts';
+import { type ErrorCode, EXIT_CODES, ImgctlError } from '../../../src/errors.ts';
 import { failed, fakeIo, runCli } from '../../support/io.ts';
 import { unixOnly } from '../../support/platform.ts';
 import {
@@ -240,6 +242,16 @@ describe('sync-status --wait', () => {
       stdout: expect.stringMatching(/^state +succeeded$/m),
       exitCode: 0,
     });
+  });
+
+  it('keeps waiting only after errors that may pass', () => {
+    const codes = Object.keys(EXIT_CODES) as ErrorCode[];
+    const passing = (mayAppear: boolean, retryAfter?: number) =>
+      codes.filter((code) => mayPass(new ImgctlError(code, '', { retryAfter }), mayAppear));
+    const always = ['server-error', 'bad-answer', 'locked', 'unreachable', 'timeout', 'proxy'];
+    expect(passing(false)).toEqual(always);
+    expect(passing(true)).toEqual([...always, 'not-found']);
+    expect(passing(false, 0)).toEqual([...always, 'rate-limited']);
   });
 
   it('keeps waiting behind a proxy that responds with 400', async () => {

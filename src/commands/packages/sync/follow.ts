@@ -139,7 +139,7 @@ async function check(
 const TRANSIENT = ['unreachable', 'timeout', 'locked', 'server-error', 'bad-answer', 'proxy'];
 
 /** True if a later check may succeed. @param mayAppear if a 404 may be too early */
-function mayPass({ code, retryAfter }: ImgctlError, mayAppear: boolean): boolean {
+export function mayPass({ code, retryAfter }: ImgctlError, mayAppear: boolean): boolean {
   if (code === 'not-found') return mayAppear;
   // Without a time, it is the limit of token requests.
   if (code === 'rate-limited') return retryAfter !== undefined;
