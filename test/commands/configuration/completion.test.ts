@@ -4,7 +4,11 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Image } from '../../../src/api/types.ts';
+import { argumentTerm, longFlag, type OptionDeclaration } from '../../../src/cli/command-types.ts';
+import { ALL_GLOBAL_OPTIONS } from '../../../src/cli/global-options.ts';
+import { suggestValue } from '../../../src/cli/suggestions.ts';
 import { cataloguePage, testImage } from '../../support/catalogue-page.ts';
+import { leavesOf } from '../../support/commands.ts';
 import { failed, runCli, temporaryDirectory } from '../../support/io.ts';
 import { unixOnly } from '../../support/platform.ts';
 import { type Environment, localUser, scriptedUser } from '../../support/users.ts';
@@ -217,6 +221,30 @@ describe('__complete offers', () => {
     const offered = await offers('images list -c id,');
     expect(offered).toContain('id,name');
     expect(offered).not.toContain('id,id');
+  });
+
+  type Offering = Pick<OptionDeclaration, 'suggest' | 'value'>;
+
+  it('what completion.txt lists for each option and argument', async () => {
+    const offered = ([name, { suggest, value }]: readonly [string, Offering]) => {
+      const { mode, candidates } = suggestValue(value, '');
+      const words = candidates.map(([word]) => word).join(' ');
+      const what = suggest
+        ? `(${suggest.name})`
+        : mode === 'space'
+          ? words
+          : `${mode} ${words}`.trim();
+      return what && `  ${name}: ${what}\n`;
+    };
+    const own = leavesOf().map(([line, { options = [], arguments: args = [] }]) => {
+      const named = args.map((each) => [argumentTerm(each), each] as const);
+      const rows = [...named, ...options.map((each) => [longFlag(each), each] as const)];
+      return [line, rows.map(offered).join('')] as const;
+    });
+    const globals = ALL_GLOBAL_OPTIONS.map((each) => [longFlag(each), each] as const);
+    const all = [['imgctl', globals.map(offered).join('')] as const, ...own];
+    const text = all.filter(([, rows]) => rows).map(([line, rows]) => `${line}\n${rows}`);
+    await expect(text.join('\n')).toMatchFileSnapshot('completion.txt');
   });
 
   it.each([
