@@ -46,7 +46,7 @@ export function usageError(typed: TypedLine, stop: CommanderError | undefined): 
     case 'commander.conflictingOption': {
       // '-c, --columns <a,b>' cannot be used with option '--get <field>'
       const [one = '', other = ''] = first.match(/--[\w-]+/g) ?? [];
-      return incompatible(one, other);
+      return incompatible(typedFlag(one, words), typedFlag(other, words));
     }
     case 'commander.excessArguments': {
       const { length } = command.arguments ?? [];
@@ -58,6 +58,15 @@ export function usageError(typed: TypedLine, stop: CommanderError | undefined): 
       // missing required argument 'name'
       return misuse(path, first, missingArgumentHint(typed));
   }
+}
+
+/** Returns the flag, or that of the typed option that implies it. */
+function typedFlag(flag: string, words: readonly TypedWord[]): string {
+  const options = words.flatMap(({ option }) => option ?? []);
+  if (options.some((option) => longFlag(option) === flag)) return flag;
+  const implies = ({ implies = {} }: OptionDeclaration) => flag.slice(2) in implies;
+  const typed = options.find(implies);
+  return typed ? longFlag(typed) : flag;
 }
 
 function misuse(path: readonly string[], message: string, advice?: Advice): ImgctlError {

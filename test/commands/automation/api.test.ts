@@ -159,7 +159,6 @@ describe('api', () => {
     [`/v2 -X ${'A'.repeat(21)}`, 'invalid --method'],
     ["' '", 'the path must not be empty\nhint: provide one, such as /v2/image'],
     ['/v2 -X POST --paginate', '--paginate works only with GET'],
-    ['/v2 --slurp --paginate -i', '--slurp and --include cannot be used together'],
     ['/v2 -f novalue', '--field must be key=value'],
     ['/v2 -f =x', '--field must be key=value'],
   ])('rejects %s without a request', async (line, message) => {

@@ -509,8 +509,6 @@ describe('images changes', () => {
   it.each([
     ['--cursor ../x', 'invalid cursor name: ../x'],
     ['--cursor a.b', 'invalid cursor name: a.b'],
-    ['--cursor a --since-file b', '--since-file and --cursor cannot be used together'],
-    ['--mine --since-file b', '--mine and --since-file cannot be used together'],
     ['--since-file none.json', 'imgctl: none.json does not exist'],
   ])('rejects %s and sends nothing', async (line, message) => {
     const { changes, requests } = await watcher([]);

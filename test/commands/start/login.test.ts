@@ -120,8 +120,6 @@ describe('login', () => {
   });
 
   it.each([
-    ['login --password-stdin --password-command x', 'cannot be used together'],
-    ['login --password-file a --password-command b', 'cannot be used together'],
     ['login --password-file /no-such-file', 'hint: create it, or check password-file\n'],
     [`${DEMO} login --username ''`, 'username must not be empty'],
     ["login --password-command ''", 'password-command must not be empty'],

@@ -23,7 +23,7 @@ import { followedResult, requestResult } from './request-result.ts';
 const OPTIONS = [
   ...WAIT_OPTIONS,
   option('--list', 'list requests of this profile and machine, newest first', {
-    conflicts: ['wait', 'pollInterval', 'waitTimeout', 'strict'],
+    conflicts: ['wait', 'strict'],
   }),
   STRICT_OPTION,
   GET_OPTION,
