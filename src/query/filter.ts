@@ -104,7 +104,7 @@ const SIGNS: ReadonlyMap<string, Operator> = new Map([
 
 /** Splits at the first sign, or at the first two commas if no sign is before them. */
 function splitFilter(text: string, where: string): SplitFilter {
-  const [, before = '', sign, after = ''] = /^([^,=<>~]*?)(!?[=<>~]+)(.*)$/s.exec(text) ?? [];
+  const [, before = '', sign, after = ''] = /^([^,]*?)(!?[=<>~]+)(.*)$/s.exec(text) ?? [];
   if (sign === undefined) return splitAtCommas(text, where);
   const name = before.trim();
   // Blanks on both sides of the sign are not part of the value.

@@ -210,3 +210,45 @@ it('commands with --get and --no-trunc have -c, which the hint for a missing val
     expect({ line, flags }).toEqual({ line, flags: expect.arrayContaining(['-c']) });
   }
 });
+
+it.each([
+  ['help filters', 'help filters', 'help filters', 'help filters'],
+  [
+    'images list',
+    'images list --profile work',
+    'images list --profile work --base-url https://lab.example',
+    'images list --profile work --base-url https://new.example',
+  ],
+  ['config set timeout 5s', ...Array(3).fill('config set timeout 5s --profile work')],
+  [
+    'config get upload-url',
+    'config get upload-url --profile work',
+    'config get upload-url --profile lab',
+    'config get upload-url --profile new-example',
+  ],
+  [
+    'login',
+    'login --profile work --username bob',
+    'login --profile lab --username bob',
+    'login --profile new-example --base-url https://new.example --username bob',
+  ],
+])(
+  'the command %j in a hint is for the service of the run: its own, that of another profile, or a new one',
+  (line, ...texts) => {
+    const profiles = new Map([
+      ['work', { 'base-url': 'https://work.example' }],
+      ['lab', { 'base-url': 'https://lab.example' }],
+    ]);
+    const shown = ['work', 'lab', 'new'].map((name) => {
+      const url = `https://${name}.example`;
+      const options = new Map<SettingKey, Given>([
+        ['base-url', new Given(url, new URL(url), '--base-url')],
+        ['username', new Given('bob', 'bob', '--username')],
+      ]);
+      const env = { IMGCTL_USERNAME: 'ann' };
+      const settings = settle({ profile: undefined, profiles }, env, 'work', options);
+      return hintText(hint`${imgctl(...line.split(' '))}`, () => settings);
+    });
+    expect(shown).toEqual(texts.map((text) => `imgctl ${text}`));
+  },
+);

@@ -19,7 +19,7 @@ it.each([
     ['--quiet', '--limit=5', '--filter=x', '--sort=id,asc'],
   ],
   ['images list --filter -x --json', [], ['--filter=-x', '--json']],
-  ['images get -1e3 -.5', ['-1e3', '-.5'], []],
+  ['images get -1e+3 -1e-3 -.5', ['-1e+3', '-1e-3', '-.5'], []],
   ['images lock add web ubuntu --file f', ['web', 'ubuntu'], ['--file=f']],
   ['config set password-command -x', ['password-command'], []],
   ['images list --no-header -zx a', ['a'], ['--no-header']],
