@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { selfSigned } from '../../support/certificate.ts';
 import { failed } from '../../support/io.ts';
 import { expectSteps } from '../../support/steps.ts';
+import { writeOva } from '../../support/uploads.ts';
 import { emulatorUser, localUser, noted } from '../../support/users.ts';
 
 describe('config', () => {
@@ -271,6 +272,23 @@ describe('config', () => {
       ['config unset stored-password --profile work'],
     );
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ profiles: { work: {} } });
+  });
+
+  it.each([
+    ['version -o yaml', true],
+    ['inspect a.ova -q', true],
+    ['validate a.ova', true],
+    ['images list --from a.json', false],
+    ['profile list', false],
+  ])('that is damaged is no obstacle for imgctl %s: %s', async (line, isRun) => {
+    const { imgctl, directory, file } = localUser({});
+    writeOva(directory, 'a');
+    writeFileSync(file, '{');
+    const { stderr, exitCode } = await imgctl(line);
+    const damaged = `imgctl: ${isRun ? 'warning: ' : ''}cannot read the settings in ${file}: `;
+    expect({ starts: stderr.startsWith(damaged), exitCode }).toEqual({
+      ...{ starts: true, exitCode: isRun ? 0 : 2 },
+    });
   });
 
   it('leaves the file as it is if nothing changes', async () => {
