@@ -183,3 +183,21 @@ it('columns of states and times are declared as states and times', () => {
     }
   }
 });
+
+it('-q prints the first field that identifies a row, and tables cut no such field', () => {
+  const ids = leavesOf().flatMap(([line, { fields = [] }]) => {
+    const names = fields.filter(({ isId }) => isId).map(({ name }) => name);
+    return names.length > 0 ? [`${line}: ${names.join(', ')}`] : [];
+  });
+  expect(ids).toEqual([
+    ...['whoami: username', 'doctor: check', 'images list: id', 'images get: id'],
+    ...['images latest: id', 'images changes: id', 'images lock add: lock, id'],
+    ...[
+      'images lock list: lock, id',
+      'images lock check: lock, id',
+      'images lock update: lock, id',
+    ],
+    ...['my-images: id', 'inspect: file', 'validate: code', 'sync: id', 'sync-status: id'],
+    ...['config list: key', 'profile list: name'],
+  ]);
+});
