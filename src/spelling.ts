@@ -3,6 +3,8 @@
 const SYNONYMS: ReadonlyMap<string, string> = new Map([
   ['jsonl', 'ndjson'],
   ['upload-password-file', 'upload-password-command'],
+  // The nearest setting would be upload-access-key, which takes no secret.
+  ['upload-secret-key', 'upload-secret-command'],
 ]);
 
 /** Returns the candidate nearest to the word, ignoring case and hyphens, if one is near enough. */
