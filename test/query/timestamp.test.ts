@@ -12,7 +12,8 @@ const NOW = Date.UTC(2024, 5, 15, 12);
 const STAMP = '2018-07-18 Wed 15:36:49 EDT';
 const LAST_DAY = '9999-12-31 Fri 23:59:59 EST';
 const INSTANT = Date.UTC(2018, 6, 18, 19, 36, 49);
-const HOUR = 3_600_000;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 describe('parseTimestamp', () => {
@@ -64,6 +65,19 @@ describe('parseTimestamp', () => {
       ['2_days', '2d'],
       ['90 minutes ago', '90m'],
       ['12hrs', '12h'],
+    ],
+    ...[
+      ['30 sec', '30s'],
+      ['2 seconds', '2s'],
+      ['5mins', '5m'],
+      ['past hour', '1h'],
+      ['3 days', '3d'],
+      ['2wks', '2w'],
+      ['6mo', '180d'],
+      ['6M', '180d'],
+      ['6m', '6m'],
+      ['3yr', '3y'],
+      ['year', '1y'],
     ],
     ...[
       ['friday', undefined],
@@ -249,7 +263,11 @@ describe('formatTimestamp', () => {
   it.each([
     [1000, '1 second ago'],
     [HOUR - 1, '59 minutes ago'],
+    [2 * MINUTE, '2 minutes ago'],
     [DAY - 1, '23 hours ago'],
+    [3 * DAY, '3 days ago'],
+    [(365 / 12) * DAY - 1, '30 days ago'],
+    [365 * DAY - 1, '11 months ago'],
     [31 * DAY, '1 month ago'],
     [800 * DAY, '2 years ago'],
     [-2 * HOUR, 'in 2 hours'],
