@@ -8,11 +8,18 @@ import { cpuSeconds } from '../support/cpu.ts';
 import { rows } from '../support/rows.ts';
 import { codes, envelope, hardwareItem, machine, readDescriptor, readFolder } from './harness.ts';
 
+const NAMESPACE = 'http://schemas.dmtf.org/ovf/envelope/1';
+const ofOvirt = envelope('')
+  .replaceAll(`"${NAMESPACE}"`, `"${NAMESPACE}/"`)
+  .replace('<Envelope', '<Envelope ovf:version="4.1.0.0"');
+const ofVmware = envelope('').replaceAll(NAMESPACE, 'http://www.vmware.com/schema/ovf/1/envelope');
+
 it.each([
   ['1.x', 'namespace 1', envelope('')],
   ['2.x', 'namespace 2', envelope('', 2)],
   ['2.1.0', 'an attribute', envelope('').replace('<Envelope', '<Envelope ovf:version="2.1.0"')],
-  ['1.x', 'one of oVirt', envelope('').replace('<Envelope', '<Envelope ovf:version="4.1.0.0"')],
+  ['1.x', 'the version of oVirt', ofOvirt],
+  ['0.9', 'the namespace of VMware', ofVmware],
   [null, 'another root', '<a/>'],
   [null, 'a future namespace', envelope('', 3)],
   [null, 'another element of OVF', envelope('').replaceAll('Envelope', 'References')],
@@ -23,10 +30,12 @@ it.each([
 });
 
 it.each([
-  ...rows(1, null, '', 'byte', 'bytes'),
+  ...rows(1, null, '', 'byte', 'bytes', 'B'),
   ...rows(1024, 'byte * 2^10', 'KiloByte', 'KB'),
   ...rows(1024 ** 2, 'byte * 2^20', 'byte * 1024 * 2^10', 'MegaBytes', 'MB', ' mb '),
   ...rows(1024 ** 3, 'byte*2^30', 'gigabytes', 'GiB'),
+  ...rows(1024 ** 4, 'TeraByte', 'TB', 'TiB'),
+  ...rows(1024 ** 5, 'petabytes', 'PB', 'byte * 2^50'),
   ...rows(1_000_000_000, 'byte * 10^9'),
   ...rows(null, 'hertz * 10^6', 'byte * 2^99', 'byte * x', 'byte / 2', 'bit', 'ib', 'constructor'),
 ])('bytesPerUnit of %j is %s', (unit, bytes) => {
