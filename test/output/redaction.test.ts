@@ -72,6 +72,7 @@ describe('Redaction', () => {
     ['demo', 'Demo at /demo?demo=1', '*** at /***?***=1'],
     ['demo', 'line\\ndemo\\n %20demo%20 \\u0020demo', 'line\\n***\\n %20***%20 \\u0020***'],
     ['demo', '&lt;demo&gt;', '&lt;***&gt;'],
+    ["it's-mine", 'no it&apos;s-mine, IT&APOS;S-MINE', 'no ***, ***'],
     ['a', 'a banana', '*** banana'],
     ['12345', 'port 12345, not 123456', 'port ***, not 123456'],
     ['#&!', 'x#&!, #&amp;!', 'x#&!, ***'],
