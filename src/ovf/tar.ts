@@ -21,7 +21,7 @@ const GNU_LONG_NAME = 'L';
 const GNU_LONG_LINK = 'K';
 const EXTENSIONS = [PAX, PAX_GLOBAL, GNU_LONG_NAME, GNU_LONG_LINK];
 const REGULAR = '0';
-const HARD_LINK = 'q';
+const HARD_LINK = '1';
 const SYMBOLIC_LINK = '2';
 const DIRECTORY = '5';
 /** A regular file that may be stored without gaps. */

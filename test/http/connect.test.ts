@@ -205,7 +205,10 @@ it('close ends a connection that is still being opened', async () => {
   const accepted = new Promise<net.Socket>((resolve) => silent.once('connection', resolve));
   const { baseUrl } = await listen(silent);
   const abort = new AbortController();
-  const { client } = clientOf(baseUrl.replace('http:', 'https:'), { signal: abort.signal });
+  const { signal } = abort;
+  // Longer than the test may take: only close ends it.
+  const options = { signal, timeout: 600_000 };
+  const { client } = clientOf(baseUrl.replace('http:', 'https:'), options);
   const sent = client.send(GET).catch((error: Error) => error.message);
   const socket = (await accepted).on('error', () => {}).resume();
   const closed = new Promise((resolve) => socket.on('close', resolve));

@@ -68,6 +68,7 @@ describe('a disk', () => {
     identifiers: ['vmdk-header: no valid CID'],
     directory: ['vmdk-header: no grain directory'],
   };
+  const UNCOMPRESSED = ['vmdk-type: declared as', 'vmdk-create-type?'];
   const CUT = {
     descriptor: ['vmdk-truncated: ends before the end of its embedded descriptor'],
     footer: ['vmdk-truncated: does not end with a footer'],
@@ -144,7 +145,9 @@ describe('a disk', () => {
       ['vmdk-header: invalid grain table of 513'],
       changed((bytes) => bytes.writeUInt32LE(513, 44)),
     ],
-    ['without compression', ['vmdk-type: declared as', 'vmdk-create-type?'], uncompressed()],
+    ['without compression', UNCOMPRESSED, uncompressed()],
+    ['without markers', UNCOMPRESSED, uncompressed((b) => b.writeUInt32LE(0x1_0001, 8))],
+    ['with markers only', UNCOMPRESSED, uncompressed((b) => b.writeUInt32LE(0x2_0001, 8))],
     ['with an odd CID', HEADER.identifiers, changed((b) => b.write('~', b.indexOf('\nCID=') + 5))],
     ['without a parentCID', HEADER.identifiers, described(/^parentCID=.*\n/m, '')],
     ['with indented identifiers', [], described(/^(?=(parent)?CID=)/gm, '  ')],
