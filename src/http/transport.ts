@@ -132,7 +132,7 @@ class ResponseHandler {
 
   onRequestStart(controller: { abort(reason: Error): void }): void {
     // Then undici drops the request alone; `abort` would end the idle connection too.
-    
+    if (this.#state === 'ended') throw new Error('aborted');
     this.#controller = controller;
     this.#state = 'waiting';
     this.#request.onSent?.();

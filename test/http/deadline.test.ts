@@ -1,20 +1,21 @@
 // Tests that --timeout ends a stuck request and that its message names the step.
 
 import { execFileSync } from 'node:child_process';
+import { getEventListeners } from 'node:events';
 import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ServiceRequest } from '../../src/api/auth.ts';
 import type { ImgctlError } from '../../src/errors.ts';
-import type { HttpRequest } from '../../src/http/message.ts';
+import type { HttpEvent, HttpRequest } from '../../src/http/message.ts';
 import { createTransport, type TransportOptions } from '../../src/http/transport.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { bytes, CHUNKED, clientOf, ENDPOINT, GET, PATCH, proxyFor } from '../support/client.ts';
 import { failure } from '../support/errors.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { unixOnly } from '../support/platform.ts';
-import { STALL, scriptedServer } from '../support/scripted-server.ts';
+import { DROP, STALL, scriptedServer } from '../support/scripted-server.ts';
 import { listen, tunnelTo } from '../support/sockets.ts';
 
 /**
@@ -105,15 +106,15 @@ describe('the timeout names the step', () => {
   });
 });
 
+const USUAL = {
+  ...{ endpoint: ENDPOINT, now: () => 0, elapsed: () => 0 },
+  ...{ connections: 1, maxBytes: 2 ** 20, timeout: 20_000 },
+};
+
 /** Returns a function that sends requests over one connection. */
 function senderTo(baseUrl: string, options: Partial<TransportOptions> = {}) {
   const { origin } = new URL(baseUrl);
-  const clock = { now: () => 0, elapsed: () => 0 };
-  const limits = { connections: 1, maxBytes: 2 ** 20, timeout: 20_000 };
-  const transport = createTransport({
-    ...{ origin, endpoint: ENDPOINT, ...clock, ...limits },
-    ...options,
-  });
+  const transport = createTransport({ ...USUAL, origin, ...options });
   onTestFinished(() => transport.close());
   const { signal } = new AbortController();
   const usual = { method: 'GET', headers: {}, timeout: 20_000, signal };
@@ -191,6 +192,35 @@ it('the timeout of a connection names its address', async () => {
   const { message } = await sent;
   expect(message).toMatch(new RegExp(`, still connecting to ${new URL(baseUrl).host}$`));
 });
+
+it.each([
+  ['succeeds', {}],
+  ['fails', DROP],
+])(
+  'a request that %s is sent once, and leaves no timer, event or listener behind',
+  async (_, response) => {
+    const timers = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] as const;
+    vi.useFakeTimers({ toFake: [...timers] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { baseUrl } = await scriptedServer(() => response);
+    const events: string[] = [];
+    const options = {
+      ...USUAL,
+      origin: baseUrl,
+      onEvent: ({ kind }: HttpEvent) => events.push(kind),
+    };
+    const transport = createTransport(options);
+    const { signal } = new AbortController();
+    const url = new URL('/a', baseUrl);
+    const onSent = vi.fn();
+    const request = { method: 'GET', url, headers: {}, timeout: 600_000, signal, onSent };
+    await transport.send(request).catch(() => {});
+    await transport.close();
+    vi.advanceTimersByTime(90_000);
+    expect([events.length, onSent.mock.calls.length]).toEqual([1, 1]);
+    expect([vi.getTimerCount(), getEventListeners(signal, 'abort')]).toEqual([0, []]);
+  },
+);
 
 const NO_CONTENT = 'HTTP/1.1 204 No Content\r\n\r\n';
 
