@@ -98,7 +98,8 @@ class LineReader {
   #readNext(word: string): void {
     if (word === '--') this.isEnded = true;
     else if (word.startsWith('--')) this.#readLong(word);
-    else if (/^-./.test(word) && !NEGATIVE_NUMBER.test(word)) this.#readCluster(word);
+    else if (word.startsWith('-') && word !== '-' && !NEGATIVE_NUMBER.test(word))
+      this.#readCluster(word);
     else this.#add(this.#readName(word), word);
   }
 
@@ -191,6 +192,6 @@ export function followersOf({ command, args }: TypedLine): readonly CommandDecla
 
 /** Splits `--output=json`. */
 export function splitLongOption(word: string): [flag: string, value: string | undefined] {
-  const [, flag = word, value] = /^(--[^=]*)=(.*)$/s.exec(word) ?? [];
+  const [, flag = word, value] = /^(--[^=]*)=(.*)/s.exec(word) ?? [];
   return [flag, value];
 }

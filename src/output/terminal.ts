@@ -39,6 +39,8 @@ function wantsColor(sink: Sink, env: Io['env'], dumb: boolean): boolean {
 function supportsUnicode(env: Io['env']): boolean {
   const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || '';
   const characterSet = /\.([^@]*)/.exec(locale)?.[1];
-  if (characterSet !== undefined) return /^utf-?8$/i.test(characterSet);
+  if (characterSet !== undefined) {
+    return ['utf-8', 'utf8'].includes(characterSet.toLowerCase());
+  }
   return locale !== 'C' && locale !== 'POSIX';
 }

@@ -50,7 +50,8 @@ export function nameOf(image: ImageRecord): string {
 }
 
 export function parseValue(text: string, kind: FieldKind): number | boolean | string {
-  if (kind === 'boolean' && /^(true|false)$/i.test(text)) return text.toLowerCase() === 'true';
+  const word = text.toLowerCase();
+  if (kind === 'boolean' && ['true', 'false'].includes(word)) return word === 'true';
   const isInteger = kind === 'number' && /^-?\d{1,16}$/.test(text);
   return isInteger && Number.isSafeInteger(Number(text)) ? Number(text) : text;
 }

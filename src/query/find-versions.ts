@@ -36,7 +36,7 @@ const HIDDEN: readonly (readonly [label: string, ...patterns: string[]])[] = [
 ];
 
 /** 6.5g, a version between 6.5f and 6.5h; 1.5G is a size. */
-const VERSION_LIKE_SIZE = /^\d+\.\d[gmt]$/;
+const VERSION_LIKE_SIZE = /\d\.\d[gmt]$/;
 
 export function describeHiddenWords(): string {
   return HIDDEN.map(([label]) => label).join('; ');
@@ -75,9 +75,9 @@ const DATE_WITH_LETTERS =
  *     cad2024, 01dec2024             no, dates with letters
  */
 export function isHash(text: string): boolean {
-  const hex = text.replace(/^g/, '');
+  const isBehindG = text.startsWith('g');
+  const hex = isBehindG ? text.slice(1) : text;
   if (!/^(?=.*\d)[0-9a-f]{7,40}$/.test(hex)) return false;
-  const isBehindG = hex !== text;
   if (isBehindG) return !/^\d{8,}$/.test(hex);
   return !NUMBER_WITH_LETTER.test(hex) && !DATE_WITH_LETTERS.test(hex);
 }

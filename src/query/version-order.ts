@@ -14,8 +14,8 @@ const NUMBER = 3;
 
 function kindOfPart(part: string): number {
   if (part === '' || part === HASH) return ABSENT_OR_HASH;
-  if (/^\d/.test(part)) return NUMBER;
-  return /^(?:alpha|beta|rc)$/.test(part) ? PRE_RELEASE : LETTERS;
+  if (/\d/.test(part)) return NUMBER;
+  return ['alpha', 'beta', 'rc'].includes(part) ? PRE_RELEASE : LETTERS;
 }
 
 /**
@@ -114,11 +114,11 @@ type Guess = (older: Side, newer: Side) => boolean;
 const isBesideHash: Guess = (older) => older.part === HASH;
 
 /** Before a number, these mean alpha, beta, candidate and milestone. */
-const PRE_RELEASE_LETTER = /^[abcm]$/;
+const PRE_RELEASE_LETTERS = ['a', 'b', 'c', 'm'];
 
 /** web-1.0, web-1.0b2: b2 may be a beta of 1.0. */
 const mayBeBeta: Guess = (_, newer) =>
-  PRE_RELEASE_LETTER.test(newer.part) && isNumber(newer.after[0]);
+  PRE_RELEASE_LETTERS.includes(newer.part) && isNumber(newer.after[0]);
 
 /** web-1.2-3, web-1.2.4: 4 may be a build of 1.2, as 3 is. */
 const mayBeBuild: Guess = (older, newer) =>
@@ -188,7 +188,7 @@ export function isPreRelease(places: ComparedPlaces): boolean {
 /** True for rc, alpha and beta, and for a, b, c or m between two numbers. */
 function isPreReleasePart(part: string, index: number, version: readonly string[]): boolean {
   if (kindOfPart(part) === PRE_RELEASE) return true;
-  if (!PRE_RELEASE_LETTER.test(part)) return false;
+  if (!PRE_RELEASE_LETTERS.includes(part)) return false;
   const [before = '', after = ''] = [version[index - 1], version[index + 1]];
   return kindOfPart(before) === NUMBER && kindOfPart(after) === NUMBER;
 }

@@ -60,7 +60,7 @@ it.each([
 ])('the state %j has the colour %s', async (word, code) => {
   const style = await loadStyle({ color: true });
   expect(stateStyle(word, style)(word)).toContain(`\u001b[${code}m`);
-  expect(stateStyle(`${word}.ova`, style)(word)).toBe(word);
+  for (const name of [`${word}.ova`, `un${word}`]) expect(stateStyle(name, style)(name)).toBe(name);
 });
 
 it('messages have a red name, a cyan hint, and a yellow word for a warning, but not as JSON', async () => {

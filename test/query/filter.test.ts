@@ -34,6 +34,7 @@ describe('serviceFilter', () => {
     ...rows(undefined, 'name=a,b.ova', 'name~1,2', 'name,like,%a,b', 'name,eq,a,b,,c'),
     ...rows(undefined, 'name=a ', 'name,eq, a', 'name= a', 'name,in,a ,b'),
     ...rows(undefined, 'path~[a] b/c', 'name~5%', 'name,like,a%', 'name,like,%a%b%', 'name,like,a'),
+    ...rows(undefined, 'name,like,a%b%', 'name,like,%a%b'),
     ...rows(undefined, 'public=true', 'public,in,TRUE', 'public!=false'),
   ] as const)('returns for %s what cannot lose images: %s', (text, filter) => {
     expect(serviceFilter(parseFilter(text, NOW))?.text).toBe(filter);
@@ -116,6 +117,16 @@ describe('parseFilter', () => {
     ['updated_on>=-30d', 'updated_on,ge,-30d'],
   ])('reads %j as %s', (text, form) => {
     expect(meaningOf(text)).toEqual(meaningOf(form));
+  });
+
+  it.each([
+    ...rows('use a whole number, such as 42', 'id=+5', 'id=0x10', 'id=1e3', 'id=5.0', 'id=4-2'),
+    ...rows('use a whole number, such as 42', 'id=x1,2', 'id=1,2x', 'id=1;2', 'id>1,2'),
+    ...rows('use id,in,12,34,5', 'id=12,34,5', 'id=12, 34  5'),
+    ...rows('use true or false', 'public=untrue', 'public=truely', 'public=1'),
+  ])('refuses %s: %s', (text, hint) => {
+    const error = thrownBy(() => parseFilter(text, NOW));
+    expect([error.code, hintOf(error)]).toEqual(['usage', hint]);
   });
 
   it('reads any value after a sign as after the words of the operator', () => {

@@ -3,11 +3,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PAGES } from '../../src/cli/topics.ts';
+import { isHash } from '../../src/query/find-versions.ts';
+import { foldCase } from '../../src/query/fold-case.ts';
 import { readName } from '../../src/query/name.ts';
 import { Query } from '../../src/query/query.ts';
 import { likeliestFirst, SeriesIndex } from '../../src/query/series.ts';
 import { compareVersions, isGuess, isPreRelease } from '../../src/query/version-order.ts';
 import { parseWord } from '../../src/query/word.ts';
+import { rows } from '../support/rows.ts';
 
 describe('a word', () => {
   it.each([
@@ -132,6 +135,7 @@ it.each([
   ['universalk9.17.12 fullk9-7 k9-8', 'universalk9.# fullk9-# k9-#'],
   ['a-1.2-patch3 a-1.2-hotfix2 a-2019-cu4 a-cu', 'a-# a-# a-# a-cu'],
   ['12', '#'],
+  ['16.5g 1.5gb web.ova-2', '# 1.5gb web.ova-#'],
 ])('the series of %s is %s', (name, pattern) => {
   expect(readName(name).pattern).toBe(pattern);
 });
@@ -148,8 +152,43 @@ it.each([
   ['cafe\u0301-1', 'caf\u00e9-2', true],
   ['a\0b-1', 'a b-2', true],
   ['-', '-.ova', true],
+  ['web-1.OVA', 'web-2', true],
 ])('%s and %s are of one series: %s', (left, right, isSame) => {
   expect(readName(left).seriesKey === readName(right).seriesKey).toBe(isSame);
+});
+
+it.each([
+  ...rows(
+    true,
+    'a383732',
+    'abcde12',
+    'b5969303',
+    'g1234567',
+    'ga12345678',
+    'g12345678a',
+    'c2024f1a',
+  ),
+  ...rows(true, '12ab345', '1234567ab', 'b12345678a', 'ab12345678', 'a1cad2024'),
+  ...rows(false, 'g12345678', '1234567', '151046b', 'b12345678', 'cad2024', '01dec2024', 'a12345'),
+  ...rows(
+    false,
+    '2024cafe',
+    '20240115c3',
+    'abcdefa',
+    'xa383732',
+    'a383732x',
+    'gg383732',
+    'a3837g32',
+  ),
+])('isHash of %s is %s', (text, expected) => {
+  expect(isHash(text)).toBe(expected);
+});
+
+it.each([
+  ['ΣÀς', 'σàσ'],
+  ['\u{10400}\u0130\u{10400}À', '\u{10428}\u0130\u{10428}à'],
+])('foldCase of %s is %s', (text, expected) => {
+  expect(foldCase(text)).toBe(expected);
 });
 
 describe('of two names of a series', () => {
@@ -207,6 +246,7 @@ describe('of two names of a series', () => {
     ['a-1-a383732', 'a-1'],
     ['a-1-a1b2c2024', 'a-1'],
     ['a-v1', 'a-1'],
+    ['a-V1', 'a-1'],
     ['a-12-sp5', 'a-12sp5'],
   ])('neither %s nor %s is newer', (one, other) => {
     expect(compare(one, other)).toEqual({ order: 0, isUnclear: false });

@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Field, readValue } from '../../src/query/fields.ts';
 import { parseSort, sortImages } from '../../src/query/sort.ts';
+import { hintOf, thrownBy } from '../support/errors.ts';
 import { rows } from '../support/rows.ts';
 
 const NOON = '2018-07-18 Wed 12:00:00 UTC';
@@ -38,6 +39,16 @@ describe('sortImages', () => {
     const images = values.map((value) => ({ [field]: value }));
     expect(sorted(images, key).map((image) => image[field])).toEqual(expected);
   });
+});
+
+it.each([
+  ...rows('did you mean name,desc?', '-name', 'name:desc', 'NAME=desc', 'name desc', 'name.desc'),
+  ...rows('did you mean created_on,asc?', 'created_on:asc'),
+  ...rows('did you mean name:version,desc?', '-name:version', 'name:version:desc'),
+  ...rows('use FIELD,DIRECTION, such as name,desc', '-', '-nam', 'nam:desc'),
+  ...rows(expect.stringContaining('valid: id,'), 'id-name', 'x name:desc', 'name:descending'),
+])('parseSort refuses %s: %s', (text, hint) => {
+  expect(hintOf(thrownBy(() => parseSort(text)))).toEqual(hint);
 });
 
 it.each([

@@ -62,6 +62,10 @@ describe('parseTimestamp', () => {
       ['1 year', '1y'],
     ],
     ...[
+      ['1M', '30d'],
+      ['12 M', '360d'],
+      ['1Ms', undefined],
+      ['2  weeks__ago', '2w'],
       ['3months', '90d'],
       ['2_days', '2d'],
       ['90 minutes ago', '90m'],

@@ -93,7 +93,7 @@ function parseMethod({ method: text, paginate }: Options): string {
 
 /** @throws ImgctlError usage */
 function parseField(text: string): readonly [key: string, value: string] {
-  const [, key, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+  const [, key, value] = /^([^=]+)=(.*)/s.exec(text) ?? [];
   if (key !== undefined && value !== undefined) return [key, value];
   const message = `--field must be key=value (got ${text})`;
   throw new ImgctlError('usage', message, { facts: 'use a parameter such as -f per_page=5' });

@@ -231,7 +231,7 @@ async function writeSample(folder: string): Promise<void> {
 }
 
 function parseDay(text: string): number {
-  const day = /^\d{4}-\d\d-\d\d$/.test(text) ? parseTimestamp(`${text}T00:00Z`) : undefined;
+  const day = parseTimestamp(`${text}T00:00Z`);
   if (day !== undefined) return day;
   const message = `--until must be a date (got ${text})`;
   throw new ImgctlError('usage', message, { facts: 'use a date such as 2025-07-31' });
@@ -239,7 +239,7 @@ function parseDay(text: string): number {
 
 function parseUser(text: string): User {
   // The name is also that of an upload folder.
-  const [, name, password] = /^(?!\.{1,2}:)([^:/\\\0]+):(.+)$/s.exec(text) ?? [];
+  const [, name, password] = /^(?!\.{1,2}:)([^:/\\\0]+):(.+)/s.exec(text) ?? [];
   if (name !== undefined && password !== undefined) return { name, password };
   const [given, secret] = text.split(/:(.*)/s);
   if (given && secret) {
