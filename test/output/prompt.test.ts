@@ -18,7 +18,9 @@ const USER_NAME = prompt('user name', 'User name', false);
 
 /** A terminal that is still read would keep the process alive. */
 function expectLeft(terminal: FakeInput, io: FakeIo): void {
-  const listeners = [...terminal.listeners('data'), ...getEventListeners(io.signal, 'abort')];
+  const events = ['data', 'end', 'error'];
+  const own = events.flatMap((event) => terminal.listeners(event));
+  const listeners = [...own, ...getEventListeners(io.signal, 'abort')];
   expect([listeners, terminal.isPaused()]).toEqual([[], true]);
 }
 
