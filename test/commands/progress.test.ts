@@ -197,9 +197,13 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    line: 'images changes',
+    line: 'images changes -o csv',
     setting: service(catalogueOf(testImages(150))),
-    events: ['GET /v2/image | reading the catalogue', 'GET /v2/image | read 100 of 150 images'],
+    events: [
+      'GET /v2/image | reading the catalogue',
+      'GET /v2/image | read 100 of 150 images',
+      'prints',
+    ],
     stderr: ['imgctl: first run: remembered 150 images; the next run shows what changed'],
     piped: ['imgctl: first run: remembered 150 images; the next run shows what changed'],
   },

@@ -9,9 +9,9 @@ import { displayWidth } from '../../src/output/width.ts';
 import { fakeIo } from '../support/io.ts';
 import { MemorySink, PIPE, terminalOf } from '../support/memory-sink.ts';
 
-function start({ terminal = terminalOf(40), quiet = false, isBrief = true } = {}) {
+function start({ terminal = terminalOf(40), quiet = false, isBrief = true, isPiped = false } = {}) {
   const sink = new MemorySink(terminal.width ?? 40);
-  const stdout: Sink = { isTTY: true, columns: 40, write: (data) => sink.write(data) };
+  const stdout: Sink = { isTTY: !isPiped, columns: 40, write: (data) => sink.write(data) };
   const io = { ...fakeIo(), stdout, stderr: sink };
   const errorFormat = { json: false, debug: false };
   const console = new Console(io, {
@@ -131,6 +131,21 @@ describe('progress on a terminal', () => {
     console.endProgress();
     await console.print('end\n');
     expect(sink.text).toBe('imgctl: too early\nrow 1\nrow 2\nend\n');
+  });
+
+  it('stays while a pipe takes long to read a row', async () => {
+    const { sink, stdout, console } = start({ isPiped: true });
+    console.showProgress('page 1');
+    await pass(100);
+    let shown = '';
+    vi.spyOn(stdout, 'write').mockImplementationOnce(async () => {
+      await pass(100);
+      shown = sink.text;
+    });
+    await console.print('row');
+    expect(shown).toBe('⠙ page 1');
+    await console.flush();
+    expect(sink.text).toBe('');
   });
 
   it('is not drawn again after a write that fails, nor if it ends during a write', async () => {
