@@ -132,7 +132,7 @@ export class Console {
 
   /** Reports a success unless -q is set: on a terminal with a mark, and another after warnings. */
   success(message: string, options: SuccessOptions = {}): void {
-    const { elsewhere = lowerFirst(message), hasWarnings = false, hint, details } = options;
+    const { elsewhere = lowerFirst(message), hasWarnings, hint, details } = options;
     const { quiet, errorFormat, errorTerminal } = this.#style;
     if (errorFormat.json || !this.#io.stderr.isTTY) {
       if (elsewhere !== null) this.report(elsewhere, hint);
@@ -203,11 +203,8 @@ export class Console {
   }
 
   /** Runs an action, of which a line says what is done. */
-  async withProgress<Done>(
-    action: () => Promise<Done>,
-    options = { isBrief: false },
-  ): Promise<Done> {
-    this.startProgress(options);
+  async withProgress<Done>(action: () => Promise<Done>): Promise<Done> {
+    this.startProgress();
     try {
       return await action();
     } finally {

@@ -37,7 +37,7 @@ function activityOf(text: string, describe: Describe = (waiting = text) => waiti
   return { text, describe };
 }
 
-/** Milliseconds per frame; a shorter run shows no spinner, and does not load it. */
+/** Milliseconds until the first frame: a shorter run shows no spinner, and does not load it. */
 const INTERVAL = 100;
 
 const FRAMES = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏';
@@ -157,7 +157,7 @@ async function loadSpinner(
   const frames = [...(terminal.unicode ? FRAMES : ASCII_FRAMES)];
   const spinner = ora({
     stream,
-    spinner: { frames: frames.map((frame) => style.id(frame)), interval: INTERVAL },
+    spinner: { frames: frames.map((frame) => style.id(frame)) },
     // ora would ask chalk, which ignores NO_COLOR.
     color: false,
     // By default ora swallows Ctrl-C and hides the cursor.

@@ -1,6 +1,6 @@
 // Progress on a terminal, with a clock that the test moves, and elsewhere.
 
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Console } from '../../src/console.ts';
 import { ImgctlError } from '../../src/errors.ts';
 import type { Sink } from '../../src/io.ts';
@@ -85,7 +85,13 @@ describe('progress on a terminal', () => {
     ],
     ['escaped', terminalOf(40), '日本語\u001b[2J\n\u202e'.repeat(9), /^[⠋⠙] 日[^\u001b\n\u202e]+$/],
   ])('is drawn %s, narrower than the terminal', async (_how, terminal, text, expected) => {
-    await import('chalk');
+    // As on a terminal, where ora would colour the frames.
+    const { default: chalk } = await import('chalk');
+    const { level } = chalk;
+    chalk.level = 1;
+    onTestFinished(() => {
+      chalk.level = level;
+    });
     const { sink, console } = start({ terminal });
     console.showProgress(text);
     await pass(100);
@@ -239,6 +245,7 @@ it.each<[string, Parameters<typeof start>[0], number]>([
   console.showProgress('page 1');
   await pass(milliseconds);
   console.endProgress();
+  expect(vi.getTimerCount()).toBe(0);
   await pass(500);
   expect(sink.written).toBe('');
   expect(vi.getTimerCount()).toBe(0);

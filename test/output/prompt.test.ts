@@ -137,6 +137,11 @@ describe('a prompt', () => {
     };
     const asked = ask(fakeIo({ stdin: terminal }), PASSWORD);
     await expect(asked).rejects.toMatchObject({ code: 'hangup' });
+    const io = fakeIo({ stdin: fakeTerminal('demo\r') });
+    io.stderr.write = async (text) => {
+      if (text === '\n') throw new Error('EIO');
+    };
+    await expect(ask(io, PASSWORD)).rejects.toMatchObject({ code: 'hangup' });
   });
 });
 
