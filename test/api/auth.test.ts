@@ -190,7 +190,7 @@ describe('a token request', () => {
   const cases = TOKENS.map((token) => [`${token}`.slice(0, 10), token] as const);
   it.each(cases)('rejects the token %j', async (_start, token) => {
     const { issued } = await request({ json: { ...RECORD, token } });
-    const message = expect.stringContaining('the body holds no access token');
+    const message = expect.stringContaining('the body holds no access token of up to 8 KiB');
     expect(await failure(issued)).toMatchObject({ code: 'bad-answer', message });
   });
 

@@ -89,7 +89,9 @@ describe('portableTexts', () => {
     const error = thrownBy(() => portableTexts(parseFilter(text, NOW)));
     const message = `${text} cannot be stored without a time zone`;
     expect(error).toMatchObject({ code: 'usage', message });
-    expect(hintOf(error)).toContain(`add the offset, such as ${day}T00:00:00+00:00`);
+    expect(hintOf(error)).toContain(
+      `add the offset, such as ${day}T00:00:00+00:00, or use < and >=`,
+    );
   });
 });
 

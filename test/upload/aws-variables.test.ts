@@ -134,7 +134,7 @@ it('AWS_ variables with a wrong secret or region are named', async () => {
   expect((await push(wrong)).stderr).toContain(hint);
   const temporary = { ...wrong, AWS_ACCESS_KEY_ID: 'ASIAX', AWS_SESSION_TOKEN: '' };
   expect((await push(temporary)).stderr).toContain(
-    'keys that begin with ASIA also need AWS_SESSION_TOKEN',
+    'AWS_ACCESS_KEY_ID; keys that begin with ASIA also need AWS_SESSION_TOKEN\n',
   );
   const region = await push({ ...AWS, ...ENDPOINT, AWS_REGION: 'a/b' });
   const lines = await push({ ...AWS, ...ENDPOINT, AWS_SECRET_ACCESS_KEY: 'a\nb' });

@@ -157,7 +157,11 @@ it('push to WebDAV sends only the requests that a file needs', async () => {
 });
 
 it.each([
-  ['has half of it', '5', /: 5 of \d+ bytes\nhint: run the command again; if it fails again, /],
+  [
+    'has half of it',
+    '5',
+    /: 5 of \d+ bytes\nhint: run the command again; if it fails again, ask the administrators of the storage\n/,
+  ],
   ['does not have it', '', /: it is gone\nhint: /],
 ])('push to WebDAV that %s after the upload fails, and removes it', async (_what, size, why) => {
   const { push, requests } = await pushTo(({ method, target }) => {
@@ -457,10 +461,26 @@ describe('push to a WebDAV storage that refuses an upload', () => {
     [401, `${DIGEST} \\(401: no such owner\\)\nhint: ask `, 4],
     [409, 'refused PUT /bucket/\\.imgctl-.* \\(409: no such owner\\)\nhint: ask ', 1],
     [423, 'has locked /bucket/\\.imgctl-.* \\(423: no such owner\\)\nhint: wait until ', 1],
-    [404, 'does not exist .*\nhint: .* accepts names that begin with a dot', 5],
-    [403, `does not permit PUT .*\nhint: .* accepts names that begin with a dot`, 4],
-    [405, 'refused PUT .*\nhint: the server must allow PROPFIND, PUT, MOVE and DELETE; nginx', 1],
-    [501, 'failed: PUT .*\nhint: the server must allow PROPFIND, PUT, MOVE and DELETE; nginx', 1],
+    [
+      404,
+      'does not exist .*\nhint: check the permissions of the user, and that the server accepts names that begin with a dot\n',
+      5,
+    ],
+    [
+      403,
+      `does not permit PUT .*\nhint: check the permissions of the user, and that the server accepts names that begin with a dot\n`,
+      4,
+    ],
+    [
+      405,
+      'refused PUT .*\nhint: the server must allow PROPFIND, PUT, MOVE and DELETE; nginx needs its module dav-ext\n',
+      1,
+    ],
+    [
+      501,
+      'failed: PUT .*\nhint: the server must allow PROPFIND, PUT, MOVE and DELETE; nginx needs its module dav-ext\n',
+      1,
+    ],
     [411, `refused PUT .*\nhint: ${ADMINISTRATORS}`, 1],
   ])('with %i says what it needs', async (status, text, exitCode) => {
     const headers = { 'www-authenticate': 'Digest realm="basic-files", nonce="1"' };
@@ -555,7 +575,7 @@ describe('push to WebDAV', () => {
       'says what a proxy needs if each form of a destination is refused',
       [502, 404],
       false,
-      'hint: a proxy in front of the server must pass Host on',
+      'hint: a proxy in front of the server must pass Host on; nginx: proxy_set_header Host $http_host\n',
     ],
   ])('%s', async (_what, statuses, isMoved, text) => {
     const left = [...statuses];
@@ -579,7 +599,7 @@ it.each<[string, ScriptedResponse, RegExp]>([
   [
     'returns all of it each time',
     { body: Buffer.alloc(17 * 2 ** 20) },
-    /the server does not return parts of files/,
+    /imgctl cannot compare them: the server does not return parts of files; rename your file, /,
   ],
 ])('push to WebDAV that compares a file says that the server %s', async (_what, answer, text) => {
   const { push } = await pushTo(({ method }) => method === 'GET' && answer);

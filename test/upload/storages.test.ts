@@ -43,7 +43,9 @@ describe.each(['dav', 's3'] as const)('push to %s', (kind) => {
     });
     file = writeOva(user.work, 'web', LARGE);
     const { stderr, exitCode } = await user.imgctl(`push ${file} ${OPTIONS}`);
-    expect(stderr).toContain(`${file} changed while it was uploaded\nhint: `);
+    expect(stderr).toContain(
+      `${file} changed while it was uploaded\nhint: wait until the file is complete, then run the command again\n`,
+    );
     expect({ exitCode, stored: user.stored(), syncs: user.syncs() }).toEqual(NOTHING);
   });
 

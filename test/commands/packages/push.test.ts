@@ -552,8 +552,20 @@ describe('push fails before it uploads anything', () => {
     ['for an empty URL', 'list', '--to=', 2, '--to must not be empty\nhint: use a URL such as '],
     ['without keys', 'list', '--to s3+http://127.0.0.1:1/b', 4, NO_KEYS],
     ['for plain http', 'set upload-url dav+http://host.example/x', '', 2, PLAIN],
-    ['to a file', 'list', '--to /dev/null', 5, '/dev/null is not a folder\nhint: use the path of '],
-    ['to a missing folder', 'set upload-url file:///gone/x', '', 5, '/gone/x does not exist'],
+    [
+      'to a file',
+      'list',
+      '--to /dev/null',
+      5,
+      '/dev/null is not a folder\nhint: use the path of a folder\n',
+    ],
+    [
+      'to a missing folder',
+      'set upload-url file:///gone/x',
+      '',
+      5,
+      '/gone/x does not exist\nhint: check its path, and that it is mounted\n',
+    ],
     ['to a closed port', 'set retries 0', '--to dav+http://127.0.0.1:1/x', 3, PORT],
     ['if the login fails', 'set password-command false', '', 4, /hint: check IMGCTL_PASSWORD/],
     ...['4M', '16', '1025M', 'x'].map((size): [string, string, string, number, string] => {
