@@ -5,13 +5,21 @@ import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
 import type { FindingCode } from '../../src/ovf/findings.ts';
 import { type PackageSummary, type ReadPackage, readPackage } from '../../src/ovf/package.ts';
+import { openFilesBelow } from '../support/files.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { manifestOf, packTar, sampleMembers, type TarMember } from '../support/package-writer.ts';
 
 export async function readBytes(bytes: Uint8Array, name = 'test.ova'): Promise<ReadPackage> {
   const file = join(temporaryDirectory(), name);
   writeFileSync(file, bytes);
-  return readPackage(file);
+  return readAndClose(file);
+}
+
+/** Reads a package, which leaves no file open. */
+async function readAndClose(file: string): Promise<ReadPackage> {
+  const read = await readPackage(file);
+  expect(openFilesBelow(dirname(file))).toEqual([]);
+  return read;
 }
 
 export function readMembers(members: readonly TarMember[]): Promise<ReadPackage> {
@@ -25,7 +33,7 @@ export async function readFolder(files: readonly TarMember[]): Promise<ReadPacka
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), content);
   }
-  return readPackage(join(folder, files[0]?.name ?? ''));
+  return readAndClose(join(folder, files[0]?.name ?? ''));
 }
 
 /** What is odd in the short descriptors of tests. */

@@ -4,14 +4,18 @@ import { execFileSync } from 'node:child_process';
 import {
   closeSync,
   constants,
+  existsSync,
   openSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
+  realpathSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
+import { tryOr } from '../../src/errors.ts';
 import { temporaryDirectory } from './io.ts';
 
 /** Packages of real exporters, beside the project; may be missing. */
@@ -27,6 +31,14 @@ export function filesBelow(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => path.join(entry.parentPath, entry.name));
+}
+
+/** Returns the files below a folder that this process has open; none where the system does not say. */
+export function openFilesBelow(folder: string): string[] {
+  const descriptors = existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd') : [];
+  return descriptors
+    .map((descriptor) => tryOr(() => readlinkSync(`/proc/self/fd/${descriptor}`), ''))
+    .filter((file) => file.startsWith(realpathSync(folder)));
 }
 
 /** Changes one byte of a file; a negative position counts from the end. */

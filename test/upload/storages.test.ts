@@ -5,6 +5,7 @@ import path from 'node:path';
 import { rootCertificates } from 'node:tls';
 import { describe, expect, it } from 'vitest';
 import { selfSigned } from '../support/certificate.ts';
+import { openFilesBelow } from '../support/files.ts';
 import { failed } from '../support/io.ts';
 import { requestsTo } from '../support/scripted-server.ts';
 import { tlsTo, tunnelTo } from '../support/sockets.ts';
@@ -29,6 +30,7 @@ describe.each(['dav', 's3'] as const)('push to %s', (kind) => {
     const db = ['db-data.iso', 'db-disk1.vmdk', 'db.mf', 'db.ovf'];
     expect(stored()).toEqual([path.basename(odd), ...db, 'web.ova']);
     expect(readFileSync(path.join(folder, 'web.ova')).equals(readFileSync(file))).toBe(true);
+    expect(openFilesBelow(work)).toEqual([]);
   });
 
   it.each([
