@@ -69,10 +69,9 @@ export const FORMAT_NAMES = Object.keys(FORMATS) as Format[];
 
 /** Returns names for a sentence: `csv and tsv`, or with `-o ` `-o csv and -o tsv`. */
 function sentence(names: readonly Format[], word = 'and', before = ''): string {
-  return names
-    .map((name) => before + name)
-    .join(', ')
-    .replace(/, ([^,]+)$/, ` ${word} $1`);
+  const shown = names.map((name) => before + name);
+  const last = shown.pop();
+  return shown.length === 0 ? `${last}` : `${shown.join(', ')} ${word} ${last}`;
 }
 
 function ofKind(...kinds: readonly Shape['kind'][]): Format[] {

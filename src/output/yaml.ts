@@ -12,7 +12,7 @@ const NUMBER: ScalarTag = {
   // In YAML 1.1 a number with an exponent needs a sign, which JSON writes, and a decimal point.
   stringify: ({ value }) =>
     JSON.stringify(value).replace(
-      /^(-?\d+)(\.\d+)?(e.\d+)$/,
+      /(-?\d)(\.\d+)?(e.\d+)/,
       (_, digits, fraction = '.0', exponent) => `${digits}${fraction}${exponent}`,
     ),
 };

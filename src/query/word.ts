@@ -78,7 +78,7 @@ function wordPattern(word: string, flags: string): RegExp {
   const parts = word.match(/\d+|[._ -]+|[^\d._ -]+/gu) ?? [];
   const sources = parts.map((part, index) => {
     const [before = '', after = ''] = [parts[index - 1], parts[index + 1]];
-    if (/^[._ -]/.test(part)) {
+    if (/[._ -]/.test(part)) {
       if (before === '' || after === '') return '[._ -]';
       return areLetterAndDigit(before, after) ? '[._ -]*' : '[._ -]+';
     }
@@ -95,8 +95,8 @@ function areLetterAndDigit(one: string, other: string): boolean {
   return (LETTER.test(one) && DIGIT.test(other)) || (DIGIT.test(one) && LETTER.test(other));
 }
 
-const DIGIT = /^\d/;
-const LETTER = /^[^\d._ -]/;
+const DIGIT = /\d/;
+const LETTER = /[^\d._ -]/;
 
 function withoutZeros(digits: string): string {
   return digits.replace(/^0+(?=\d)/, '');

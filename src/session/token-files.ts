@@ -38,7 +38,7 @@ export function forgetTokens(directory: string | undefined, account?: Account): 
   const folder = tokenFolder(directory);
   // First the mutexes: a process that finds its own gone stores no token.
   for (const { file, isMutex } of list(folder, account)) {
-    if (isMutex) breakMutex(file.replace(/\.lock$/, ''));
+    if (isMutex) breakMutex(file.slice(0, -'.lock'.length));
   }
   let count = 0;
   let firstError: unknown;

@@ -64,6 +64,7 @@ describe('Redaction', () => {
     ['hunter2.', 'no hunter2', 'no ***'],
     ['hunter2.', 'hunter2. It', '*** It'],
     ['12.', 'no 12', 'no ***'],
+    ['a.bc', 'a.b, a.bc', 'a.b, ***'],
     ['.', 'a. b .', 'a. b ***'],
     ['wait…hunter2', 'wait…hunter2, wait%E2%80%A6hunter2, wait…', '***, ***, ***…'],
     [SECRET, '', ''],
@@ -114,11 +115,11 @@ describe('Redaction', () => {
     const redaction = new Redaction();
     redaction.addTyped([
       '--run',
-      'curl https://u:first@h https://u:se@cond@h',
+      'curl https://ann:first@h https://u:se@cond@h',
       'ftp://u:a b://c@h',
     ]);
-    const text = 'u:first@h, u:se@cond@h, --run, u:a b://c@h';
-    expect(redaction.apply(text)).toBe('u:***@h, u:***@h, --run, u:***@h');
+    const text = 'ann:first@h, u:se@cond@h, --run, u:a b://c@h, //c';
+    expect(redaction.apply(text)).toBe('ann:***@h, u:***@h, --run, u:***@h, //c');
   });
 
   it('leaves a short secret that messages show anyway', () => {

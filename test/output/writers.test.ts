@@ -191,7 +191,7 @@ describe('a row', () => {
     ['quotes, commas and formulas unchanged', ['"a",b', '=1+1', -5], '"a",b\t=1+1\t-5', false],
     ['a map as JSON', [{ a: 'x\ty' }], '{"a":"x\\ty"}', false],
     ['exact values in a file', ['\u001b[31m\u202e\t'], '\u001b[31m\u202e ', false],
-    ['escapes on a terminal', ['\u001b[31m\u202e\t', 'x'], '\\u001b[31m\\u202e \tx', true],
+    ['escapes on a terminal', ['\u001b[31m\u202e\t', '😀'], '\\u001b[31m\\u202e \t😀', true],
   ])('as tsv has %s', async (_case, row, expected, onTerminal) => {
     expect(await delimited('tsv', row, onTerminal)).toBe(`${expected}\n`);
   });

@@ -45,6 +45,9 @@ describe('a word', () => {
     ['x86', 'a-9.x86_64 a-9-x86', 'a-9.x864'],
     ['x86_64', 'a-9.x86_64.ova a-x86_64-v1.2', 'a-9.x86_64_v3'],
     ['9.x86_64', 'a-9.x86_64.ova', 'a-9.x86_64_v3'],
+    ['x86__64', 'a-9.x86_64.ova', 'a-9.x86_64_v3'],
+    ['amd64-a', 'x-amd64-a-v2', ''],
+    ['009', 'a-9 a-09', 'a-90'],
     ['X86-64', 'a-9-x86-64.ova a-9.x86_64', ''],
     ['cloudimg-amd64', 'ubuntu-22.04-cloudimg-amd64-1', ''],
     ['img-amd64', 'cloudimg-amd64', ''],
@@ -58,6 +61,7 @@ describe('a word', () => {
     ['0G', '', 'disk-10G.ova'],
     ['a383732', 'photon-3.0-a383732 photon-3.0-fa383732e photon-3.0-a38373210', ''],
     ['c++', 'a-c++-1 A-C++', 'a-c-1'],
+    ['c*+d*+', 'c*+d*+', 'ccdd'],
     ['a.b', 'a.b a-b a_-b', 'ab'],
     ['.ova', 'web.ova', 'webova'],
     ['x86.64', 'a-9.x86_64.ova', 'a-9.x86_64_v3'],
@@ -65,6 +69,10 @@ describe('a word', () => {
   ])('%s matches "%s", but not "%s"', (word, matching, others) => {
     const names = `${matching} ${others}`.trim().split(' ');
     expect(names.filter((name) => parseWord(word).matches(name)).join(' ')).toBe(matching);
+  });
+
+  it('has its numbers and letters as pieces', () => {
+    expect(parseWord('rocky-09.10').pieces).toEqual(['rocky', '9', '10']);
   });
 
   it('matches names that contain its pieces in their order', () => {
@@ -84,13 +92,16 @@ describe('a word', () => {
   });
 
   it.each([
-    ['web-8.1-3', '8 0.0, 8-1 0.0, v8 -, -8 0.0, 8.1-web -, 3 0.1, .ova -'],
-    ['web-3.2-v8.1-web', '8 0.1, 8-1 0.1, v8 0.1, -8 -, 8.1-web 0.1, 3 0.0, .ova -'],
-    ['web-7.0-U3-x86_64-8', '8 1.0, 8-1 -, v8 -, -8 1.0, 8.1-web -, 3 0.0u, .ova -'],
+    ['web-8.1-3', '8 0.0, 8-1 0.0, v8 -, V8 -, -8 0.0, 8.1-web -, 3 0.1, web-8 -, .ova -'],
+    [
+      'web-3.2-v8.1-web',
+      '8 0.1, 8-1 0.1, v8 0.1, V8 0.1, -8 -, 8.1-web 0.1, 3 0.0, web-8 -, .ova -',
+    ],
+    ['web-7.0-U3-x86_64-8', '8 1.0, 8-1 -, v8 -, V8 -, -8 1.0, 8.1-web -, 3 0.0u, web-8 -, .ova -'],
     // Not the last number, which is at another place in web-8-9.ova.
-    ['web-8.ova', '8 0.0, 8-1 -, v8 -, -8 0.0, 8.1-web -, 3 -, .ova -'],
+    ['web-8.ova', '8 0.0, 8-1 -, v8 -, V8 -, -8 0.0, 8.1-web -, 3 -, web-8 -, .ova -'],
   ])('means in %s the first version that it matches', (name, positions) => {
-    const found = ['8', '8-1', 'v8', '-8', '8.1-web', '3', '.ova'].map((word) => {
+    const found = ['8', '8-1', 'v8', 'V8', '-8', '8.1-web', '3', 'web-8', '.ova'].map((word) => {
       return `${word} ${parseWord(word).positionIn(readName(name)) ?? '-'}`;
     });
     expect(found.join(', ')).toBe(positions);
@@ -229,6 +240,10 @@ describe('of two names of a series', () => {
     ['a-1.0.64', 'a-1.0.32'],
     ['a-6.5g', 'a-6.5f'],
     ['a-2.5-1.5g', 'a-2.4-1.5g'],
+    ['a-1.3.5g-1', 'a-1.2.5g-2'],
+    ['a-2.5g2-1', 'a-1.5g2-2'],
+    ['a-1202401', 'a'],
+    ['a-2024011', 'a'],
   ])('%s is newer than %s', (newer, older) => {
     expect(compare(newer, older)).toEqual({
       order: expect.toSatisfy((n) => n > 0),
@@ -261,6 +276,7 @@ describe('of two names of a series', () => {
     ['a-15.1X49', 'a-15.1R7'],
     ['a-64', 'a-32'],
     ['a-2.5g-1', 'a-1.5g-2'],
+    ['a-20.5g-1', 'a-10.5g-2'],
     ['a-1909', 'a-21H2'],
     ['a-992', 'a-9.16'],
     ['a-12_sp3', 'a-12_2021'],

@@ -86,6 +86,18 @@ describe('a query', () => {
     expect(tally.zoneWarning()).toBe(sorted.replace('sorted as UTC', 'shown'));
   });
 
+  it.each([
+    ['2204', 'a-22.04', ['22.04']],
+    ['a2204b', 'a22.04b', ['a22.04b']],
+    ['22x2204', 'x22.04', []],
+    ['2204x22', '22.04x', []],
+    ['123456789', '1.23456789', []],
+  ])('finds for the word %s and the name %s the words with a dot %j', (word, name, dotted) => {
+    const tally = new Tally(query({ words: [word] }));
+    tally.see([{ id: 1, name }]);
+    expect(tally.dotted).toEqual(dotted);
+  });
+
   it('counts each image without an id, and one with an id once', () => {
     const tally = new Tally(query({ words: ['a'], filters: ['name~b'] }));
     for (const images of [
