@@ -266,6 +266,19 @@ describe('login at a terminal', () => {
     expect(stored()).toEqual({ 'base-url': baseUrl, username: 'demo' });
   });
 
+  it('of another user keeps the password file that has given the password', async () => {
+    const { imgctl, stored, baseUrl, directory } = await newUser();
+    const file = path.join(directory, 'pw');
+    writeFileSync(file, 'demo');
+    const settings = { 'base-url': baseUrl, username: 'alice', 'password-file': file };
+    for (const [key, value] of Object.entries(settings)) await imgctl(`config set ${key} ${value}`);
+    await expectSteps(
+      (line) => imgctl(line, { env: NOTHING }),
+      ['login -u demo', '', /^imgctl: logged in/],
+    );
+    expect(stored()).toEqual({ ...settings, username: 'demo' });
+  });
+
   it('--store-password without a keychain saves nothing', async () => {
     const { imgctl, baseUrl, directory } = await newUser();
     const line = `login --store-password --base-url ${baseUrl} -u demo`;
@@ -580,6 +593,22 @@ unixOnlySuite('the credential helper is a shell script')('the setting credential
     await imgctl('config unset credential-helper');
     await expectSteps(imgctl, ['logout --all', '', /deleted the stored password/]);
     expect(helper.held()).toBeUndefined();
+  });
+
+  it('leaves the former password to another profile that uses it', async () => {
+    const { helper, imgctl, store } = await keychainUser();
+    for (const profile of ['one', 'two']) {
+      await imgctl(`${SET} --profile ${profile}`);
+      await store(`--profile ${profile}`);
+    }
+    for (const [profile, isLeft] of [
+      ['one', true],
+      ['two', false],
+    ] as const) {
+      await imgctl(`config unset credential-helper --profile ${profile}`);
+      await store(`--profile ${profile}`);
+      expect([profile, helper.held() !== undefined]).toEqual([profile, isLeft]);
+    }
   });
 
   it('that fails leaves the password in the keychain, until logout', async () => {
