@@ -141,7 +141,7 @@ async function deleteSharedTokens(
       seen.add(key);
       await deleteSharedToken(context, settings, address);
     } catch (error) {
-      if (!hasCode(error, 'config', 'usage', 'unreachable')) throw error;
+      if (!hasCode(error, 'config', 'unreachable')) throw error;
       failures.push(error);
     }
   }
