@@ -49,6 +49,14 @@ describe('logout --all with a token store', () => {
     expect(result).toMatchObject(failed(2, 'config set allow-http true --profile default'));
   });
 
+  it('uses the one that a variable names for every profile', async () => {
+    const { 'token-store': store, ...stored } = accountOf('redis://192.0.2.1');
+    const profiles = { default: stored, work: {} };
+    const { imgctl } = localUser({ profile: 'work', profiles }, { IMGCTL_TOKEN_STORE: store });
+    const message = 'imgctl: plain redis:// would expose tokens sent to 192.0.2.1\n';
+    expect(await imgctl('logout --all')).toEqual(failed(2, message));
+  });
+
   it('passes by an invalid profile without one', async () => {
     const profiles = { default: { 'base-url': 'ftp://host' }, work: {} };
     const { imgctl } = localUser({ profile: 'work', profiles });

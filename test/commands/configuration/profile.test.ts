@@ -71,6 +71,11 @@ describe('profile', () => {
     );
   });
 
+  it('list shows a profile with an invalid credential helper', async () => {
+    const { imgctl } = userWith({ profiles: { work: { 'credential-helper': 'a b' } } });
+    await expectSteps(imgctl, ['profile list --json', [{ name: 'work', password: null }]]);
+  });
+
   it('delete refuses the default profile, unless it is the only one', async () => {
     const address = { 'base-url': 'https://images.example' };
     const profiles = { default: address, prod: address, staging: address };
@@ -288,6 +293,7 @@ describe('whoami', () => {
       ['IMGCTL_TOKEN=other whoami --json', shown],
       ['IMGCTL_TOKEN=other whoami --check', '', /refused|Invalid token/, 4],
       ['whoami', /token_state +none\n$/, /not logged in/, 4],
+      ['IMGCTL_USERNAME= IMGCTL_PASSWORD=x whoami', /none/, /\nhint: run: imgctl login\n$/, 4],
     );
   });
 
@@ -315,6 +321,7 @@ describe('token', () => {
     expect(requests).toEqual([]);
     await at(0, ['my-images']);
     expect(`Bearer ${stdout}`).toBe(`${credentials.at(-1)}\n`);
+    await at(HOUR, ['IMGCTL_TOKEN=own token', 'own\n']);
     await at(HOUR, ['token', '', EXPIRED, 4], ['IMGCTL_PASSWORD=demo token', /^\S+\n$/]);
     expect((await imgctl('token', { time: NOON + HOUR })).stdout).not.toBe(stdout);
     expect(requests.slice(1)).toEqual([TOKEN_REQUEST]);
