@@ -273,3 +273,20 @@ it('what follows a write that fails is written all the same', async () => {
   await console.fail(new ImgctlError('failed', 'no images'));
   expect(sink.written).toBe('row\nimgctl: warning: shown\nimgctl: no images\n');
 });
+
+it.each([
+  [undefined, [], true, ''],
+  ['3 images', [], true, '3 images\n'],
+  [undefined, ['id', 'path'], true, 'hidden: id, path (--no-trunc)\n'],
+  ['3 of 9\u001b[2J', ['id'], false, '3 of 9\\u001b[2J; hidden: id (-o json)\n'],
+  ['word '.repeat(9).trim(), [], true, `${'word '.repeat(8).trim()}\nword\n`],
+])(
+  'the line below a table for %j and the hidden columns %j (--no-trunc: %s) is %j',
+  async (...row) => {
+    const [summary, hidden, hasNoTrunc, expected] = row;
+    const { sink, console } = start();
+    console.footer(summary, hidden, hasNoTrunc);
+    await console.flush();
+    expect(sink.written).toBe(expected);
+  },
+);
