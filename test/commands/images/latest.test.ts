@@ -158,6 +158,12 @@ describe('images latest', () => {
       stderr: warning,
       exitCode: 0,
     });
+    const other = named(4, 'b-1.ova', { updated_on: CREATED });
+    const asking = await scriptedUser(catalogueOf([older, newer, newest, other]));
+    const typed = { stdin: fakeTerminal('1\n'), columns: 200, errorColumns: 200 };
+    const asked = await asking.imgctl('images latest -f updated_on<2020-01-02T12:00Z', typed);
+    // The warning comes before the question.
+    expect(asked.stderr.startsWith(`${warning}2 series match:\n1  `)).toBe(true);
     const sure = { stdout: '1\n', exitCode: 0 };
     expect(await latest([older, newer], '-q -f updated_on<2020-01-01T12:00Z')).toMatchObject(sure);
   });

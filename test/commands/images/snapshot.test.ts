@@ -8,6 +8,7 @@ import { snapshotOptions } from '../../../src/commands/images/invocation.ts';
 import { catalogueOf, named, testImage, testImages } from '../../support/catalogue-page.ts';
 import { failed, temporaryDirectory } from '../../support/io.ts';
 import { unixOnly } from '../../support/platform.ts';
+import { after } from '../../support/scripted-server.ts';
 import { expectSteps } from '../../support/steps.ts';
 import { emulatorUser, localUser, PASSWORD, scriptedUser } from '../../support/users.ts';
 
@@ -35,6 +36,17 @@ describe('images snapshot', () => {
     await imgctl('images snapshot all.json.GZ', { cwd });
     const zipped = gunzipSync(fs.readFileSync(path.join(cwd, 'all.json.GZ'))).toString();
     expect(zipped).toContain('"name":"a\\u202e.ova"');
+  });
+
+  it('does not say that it saved a file whose folder is removed while the list is read', async () => {
+    const cwd = path.join(temporaryDirectory(), 'saved');
+    fs.mkdirSync(cwd);
+    const script = catalogueOf(testImages(1));
+    const remove = () => fs.rmdirSync(cwd);
+    const { imgctl } = await scriptedUser(after('GET /v2/image', remove, script));
+    const message =
+      /^imgctl: cannot write the snapshot all\.json: no such file or directory\nhint: .*\n$/;
+    expect(await imgctl('images snapshot all.json', { cwd })).toEqual(failed(1, message));
   });
 
   it('saves every image on its own line, and the same on standard output', async () => {
