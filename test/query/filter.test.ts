@@ -41,16 +41,19 @@ describe('serviceFilter', () => {
   });
 });
 
-it.each(['a', '=a', '~a', '<a', ' a', 'null', ' null'])('filters for %j can be typed', (part) => {
-  const [inner, whole] = [contains('name', part), equals('name', part)].map(({ text }) => {
-    return filterPredicate(parseFilter(text, NOW));
-  });
-  const found = [`-${part}-`, part].map((name) => [inner?.({ name }), whole?.({ name })]);
-  expect(found).toEqual([
-    [true, false],
-    [true, true],
-  ]);
-});
+it.each(['a', '=a', '~a', '<a', '>a', ' a', 'null', ' null'])(
+  'filters for %j can be typed',
+  (part) => {
+    const [inner, whole] = [contains('name', part), equals('name', part)].map(({ text }) => {
+      return filterPredicate(parseFilter(text, NOW));
+    });
+    const found = [`-${part}-`, part].map((name) => [inner?.({ name }), whole?.({ name })]);
+    expect(found).toEqual([
+      [true, false],
+      [true, true],
+    ]);
+  },
+);
 
 it('contains takes a % as it is, also behind a sign', () => {
   const found = filterPredicate(contains('name', '=5%x'));
