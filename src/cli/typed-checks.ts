@@ -53,7 +53,7 @@ const DASHES = '\u2010-\u2015\u2212';
 /** `-–limit=5` begins with `-–`, whose last character is the dash, and has the name limit. */
 const TYPESET_DASH = new RegExp(`^(-*([${DASHES}]))[-${DASHES}]*([\\w-]{0,40})`);
 /** `name,like,“web”`, `„web“` and `«web»` have the quote of a language at the start of a value. */
-const TYPESET_QUOTE = /^((?:.*?[=~,])??([\p{Pi}\p{Pf}\u201a\u201e]))/su;
+const TYPESET_QUOTE = /^((?:.*?[=~,])??([\p{Pi}\p{Pf}\u201a\u201e]))/u;
 
 /**
  * Shows the name only of an option that there is, as the rest may be a secret.
