@@ -63,8 +63,8 @@ export function createAccessTokens(settings: EmulatorSettings) {
     },
     /** Returns the user of the request's token, or throws 401. */
     authenticate: ({ authorization, baseUrl }: ApiRequest): string => {
-      const bearer = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
-      const issued = tokens.get(bearer ?? basicCredentials(authorization)?.name ?? '');
+      const bearer = credentialsOf(authorization, 'bearer');
+      const issued = tokens.get(bearer || (basicCredentials(authorization)?.name ?? ''));
       const headers = { Location: `${baseUrl}${TOKEN_PATH}` };
       if (issued === undefined) throw new HttpError(401, 'Invalid token.', headers);
       if (now() >= issued.expiresAt) {
@@ -81,8 +81,14 @@ export function createAccessTokens(settings: EmulatorSettings) {
   };
 }
 
-export function basicCredentials(authorization = '') {
-  const encoded = /^Basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization)?.[1] ?? '';
+/** Returns the word after a scheme in the header Authorization; an empty text for another one. */
+function credentialsOf(authorization = '', scheme: 'bearer' | 'basic'): string {
+  const [written = '', credentials = '', ...more] = authorization.split(/ +/);
+  return written.toLowerCase() === scheme && more.length === 0 ? credentials : '';
+}
+
+export function basicCredentials(authorization: string | undefined) {
+  const encoded = credentialsOf(authorization, 'basic');
   const [, name, password] = /([^:]*):(.*)/s.exec(Buffer.from(encoded, 'base64').toString()) ?? [];
   return name === undefined || password === undefined ? undefined : { name, password };
 }

@@ -95,9 +95,11 @@ describe('the Host header', () => {
 });
 
 it.each([
-  ...['', 'GET', 'GET /v2', '/v2=503', 'get /v2=503', 'GET v2=503', 'GET /v2='],
+  ...['xGET /v2=503', '', 'GET', 'GET /v2', '/v2=503', 'get /v2=503', 'GET v2=503', 'GET /v2='],
   ...['GET /v2=503,first=0', 'GET /v2=503,last=1', 'GET /v2=503,first=1,every=2'],
-  ...['200', '600', 'explode', '503:5', '429:', '429:-1'].map((kind) => `GET /v2=${kind}`),
+  ...['200', '600', 'explode', '503:5', '429:', '429:-1', 'x503', '503x'].map(
+    (kind) => `GET /v2=${kind}`,
+  ),
 ])('parseFault refuses %j', (spec) => {
   expect(() => parseFault(spec)).toThrow(
     /^--fault must be METHOD PATH=KIND|^unknown kind of fault '/,

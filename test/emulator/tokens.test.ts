@@ -66,11 +66,20 @@ describe('a token', () => {
   it('is accepted as Bearer and as the user name of Basic, and refused otherwise', async () => {
     const { requestToken, send } = await serveWithClock();
     const { token } = (await requestToken('demo', 'demo')).body;
-    const bearers = ['Bearer', 'bearer'].map((scheme) => ({ Authorization: `${scheme} ${token}` }));
-    for (const credentials of [...bearers, basic(token, ''), basic(token, 'anything')]) {
+    const bearers = ['Bearer', 'bearer', 'Bearer '].map((scheme) => ({
+      Authorization: `${scheme} ${token}`,
+    }));
+    const capitals = { Authorization: basic(token, '').Authorization?.replace('Basic', 'BASIC') };
+    for (const credentials of [...bearers, basic(token, ''), basic(token, 'anything'), capitals]) {
       expect((await send('GET', '/v2', credentials)).status).toBe(200);
     }
-    for (const text of ['Bearer ', 'Bearer a b', `Digest ${token}`, 'Basic ZGVtbzpkZW1v']) {
+    for (const text of [
+      'Bearer ',
+      `Bearer ${token} b`,
+      `xBearer ${token}`,
+      `Digest ${token}`,
+      'Basic ZGVtbzpkZW1v',
+    ]) {
       const { status, body } = await send('GET', '/v2', { Authorization: text });
       expect([text, status, body]).toMatchObject([text, 401, { message: 'Invalid token.' }]);
     }

@@ -37,7 +37,20 @@ it.each([
   ...rows(1024 ** 4, 'TeraByte', 'TB', 'TiB'),
   ...rows(1024 ** 5, 'petabytes', 'PB', 'byte * 2^50'),
   ...rows(1_000_000_000, 'byte * 10^9'),
-  ...rows(null, 'hertz * 10^6', 'byte * 2^99', 'byte * x', 'byte / 2', 'bit', 'ib', 'constructor'),
+  ...rows(
+    null,
+    'hertz * 10^6',
+    'byte * 2^99',
+    'byte * x',
+    'byte * x2',
+    'byte * 2^3x',
+    'xbytes',
+    'bytesx',
+    'byte / 2',
+    'bit',
+    'ib',
+    'constructor',
+  ),
 ])('bytesPerUnit of %j is %s', (unit, bytes) => {
   expect(bytesPerUnit(unit)).toBe(bytes);
 });

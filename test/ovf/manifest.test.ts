@@ -37,6 +37,7 @@ describe('parseManifest', () => {
     [`SHA256(a.ovf)=  ${SHA256}`, 'a.ovf', 'SHA256', SHA256],
     [`\ufeffSHA1(a (1).ovf)= ${SHA1}\r\n`, 'a (1).ovf', 'SHA1', SHA1],
     [`SHA1(./a.ovf)= ${SHA1}`, 'a.ovf', 'SHA1', SHA1],
+    [`SHA1(a\ufeff.ovf)= ${SHA1} `, 'a\ufeff.ovf', 'SHA1', SHA1],
     [`\n\nSHA1(a)=b)= ${SHA1}\n\n`, 'a)=b', 'SHA1', SHA1],
     [`SHA1(${LONGEST})= ${SHA1}`, LONGEST, 'SHA1', SHA1],
   ])('reads %j', (text, name, algorithm, digest) => {

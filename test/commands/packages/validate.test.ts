@@ -177,13 +177,14 @@ describe('validate --max-hardware', () => {
   const other = (found: string) =>
     `other-hardware: ${found}, no vmx version to compare with vmx-13`;
   const device = (found: string) => `unsupported-device: ${found}`;
-  const VMWARE_SOUND = 'vmware.soundcard.hdaudio';
+  const VMWARE_SOUND = 'vmware.SoundCard.hdaudio';
 
   it.each<[string, (text: string) => string, string?]>([
     ['vmx-07', (text) => text],
     ['vmx-6', (text) => text, 'newer-hardware: vmx-07, newer than vmx-6'],
     ['VMX-013', system('vmx-19'), newer('vmx-19')],
     ['vmx-13', system('vmx-18,  vmx-19'), newer('vmx-18, vmx-19')],
+    ['vmx-13', system('VMX-0019'), newer('VMX-0019')],
     ['vmx-13', system('vmx-10 vmx-19')],
     ['vmx-13', system('vmx-19 virtualbox-2.2'), newer('vmx-19, virtualbox-2.2')],
     ['vmx-13', system('vmx-10 virtualbox-2.2')],
@@ -212,10 +213,13 @@ describe('validate --max-hardware', () => {
     expect(exitCode).toBe(0);
   });
 
-  it.each(['13', 'vmx-', 'vmx-x', 'vmx-1000'])('rejects %s', async (version) => {
-    const result = await runCli(['validate', 'x.ova', '--max-hardware', version]);
-    expect(result).toEqual(
-      failed(2, `--max-hardware must be a version such as vmx-13 (got ${version})`),
-    );
-  });
+  it.each(['13', 'vmx-', 'vmx-x', 'vmx-1000', 'xvmx-13', 'vmx-13x'])(
+    'rejects %s',
+    async (version) => {
+      const result = await runCli(['validate', 'x.ova', '--max-hardware', version]);
+      expect(result).toEqual(
+        failed(2, `--max-hardware must be a version such as vmx-13 (got ${version})`),
+      );
+    },
+  );
 });
