@@ -1,6 +1,6 @@
 // completion: the script of each shell. __complete: what shells are offered, and silence if there is nothing to offer.
 
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Image } from '../../../src/api/types.ts';
@@ -120,6 +120,18 @@ describe('__complete offers', () => {
     expect(await ask('images changes --cursor ')).toEqual(['default', 'mail']);
   });
 
+  it('the names of cursors in order, and of no other files beside them', async () => {
+    const IMGCTL_CONFIG_DIR = temporaryDirectory();
+    const folder = path.join(IMGCTL_CONFIG_DIR, 'changes');
+    mkdirSync(folder);
+    const digest = '0123456789abcdef';
+    const cursors = ['m', 'z', 'a', 'q', 'c'].map((name) => `${name}.${digest}.json`);
+    const others = [`x.${digest}.json.lock`, `.y.${digest}.json`, 'w.json', `v.${digest}0.json`];
+    for (const name of [...cursors, ...others]) writeFileSync(path.join(folder, name), '');
+    const offered = await offers('images changes --cursor ', { IMGCTL_CONFIG_DIR });
+    expect(offered).toEqual(['a', 'c', 'm', 'q', 'z']);
+  });
+
   unixOnly('modes are Unix')(
     'the names in the lock file as typed, and none if it is damaged',
     async () => {
@@ -138,6 +150,7 @@ describe('__complete offers', () => {
       expect(await offers('images get --lock ', {}, cwd)).toEqual(['db', 'web']);
       expect(await offers('images get --file ci.json --lock ', {}, cwd)).toEqual(['ci']);
       expect(await offers('images lock remove --file=ci.json ', {}, cwd)).toEqual(['ci']);
+      expect(await offers('images get --file ~/ci.json --lock ', { HOME: cwd })).toEqual(['ci']);
       expect(statSync(file).mode & 0o777).toBe(0o644);
       writeFileSync(file, '{"images":');
       expect(await offers('images lock remove ', {}, cwd)).toEqual([]);

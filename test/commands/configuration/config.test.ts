@@ -291,6 +291,19 @@ describe('config', () => {
     });
   });
 
+  it('unset says for which service the setting was, if it was set', async () => {
+    const stored = { 'base-url': 'https://a.example', 'upload-url': 'file:///srv' };
+    const { imgctl } = localUser({ profiles: { default: stored } });
+    const unset = 'IMGCTL_BASE_URL=https://b.example config unset';
+    const text = 'imgctl: removed the setting upload-url, which was for https://a.example\n';
+    await expectSteps(
+      imgctl,
+      [`${unset} username`],
+      [`${unset} upload-url`, '', text],
+      [`${unset} upload-url`],
+    );
+  });
+
   it('leaves the file as it is if nothing changes', async () => {
     const { imgctl, file } = localUser({ profile: 'work', profiles: { work: { time: 'iso' } } });
     const before = readFileSync(file, 'utf8');
