@@ -68,6 +68,13 @@ describe('images lock add', () => {
     expect(fs.statSync(file).mode & 0o777).toBe(0o666 & ~process.umask());
   });
 
+  it('locks the newest image of all without words', async () => {
+    const { steps } = await project(WEB_1, WEB_2);
+    const what = 'ubuntu-24.04-server.ova (the newest image)';
+    const note = `imgctl: locked web in images.lock.json: ${what}\n`;
+    await steps(['lock add web --get id', '2\n', note]);
+  });
+
   it('replaces the image and the query of a name only with --replace', async () => {
     const { steps } = await locked();
     const table = /^lock +web\nid +11\n/;
