@@ -161,7 +161,7 @@ export function isDefect(thrown: unknown): boolean {
 
 /** Returns the system's code, such as ENOSPC, or an empty text. */
 export function errorCode(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code ?? '';
+  return (error as NodeJS.ErrnoException | undefined)?.code ?? '';
 }
 
 /** True if the file, or a directory above it, does not exist. */

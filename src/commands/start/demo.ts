@@ -111,7 +111,6 @@ async function show(
     const given = { ...defaultsOf(command.options ?? []), ...options };
     const result = await command.run?.(run, given, ...words);
     if (result) await showResult(run, result);
-    await run.console.flush();
   } catch (error) {
     await run.console.fail(error);
     context.io.signal.throwIfAborted();

@@ -12,6 +12,7 @@ import { run } from '../../../src/main.ts';
 import { catalogueByName, named, testImage, testImages } from '../../support/catalogue-page.ts';
 import { failed, fakeIo } from '../../support/io.ts';
 import { unixOnly } from '../../support/platform.ts';
+import { after } from '../../support/scripted-server.ts';
 import { expectSteps, type Step } from '../../support/steps.ts';
 import { type Environment, noted, scriptedUser } from '../../support/users.ts';
 
@@ -515,4 +516,17 @@ describe('images changes', () => {
     expect(await changes(line)).toEqual(failed(2, message));
     expect(requests()).toEqual([]);
   });
+});
+
+it('images changes does not say that it remembered images if their file cannot be written', async () => {
+  let folder = '';
+  const remove = () => fs.rmSync(folder, { recursive: true });
+  const script = catalogueByName(testImages(3));
+  const { env, imgctl } = await scriptedUser(after('GET /v2/image', remove, script));
+  folder = path.join(env.IMGCTL_CONFIG_DIR, 'changes');
+  const lost =
+    /^imgctl: \S+\.json\.lock was removed, or another imgctl took it over\nhint: run the command again\n$/;
+  expect(await imgctl('images changes')).toEqual(failed(1, lost));
+  const { stderr } = await imgctl('images changes');
+  expect(stderr).toBe('imgctl: first run: remembered 3 images; the next run shows what changed\n');
 });

@@ -452,6 +452,18 @@ unixOnlySuite('the keychain is a shell script')('login --store-password', () => 
     await expectSteps(imgctl, ['logout', '', /^imgctl: logged out of \S+ as demo\n$/]);
   });
 
+  it('is not called deleted by logout if the profile cannot be changed', async () => {
+    const { directory, imgctl, keychain, store } = await keychainUser();
+    await store();
+    const file = path.join(directory, 'config.json');
+    keychain.replaceBy(`[ $1 != clear ] || { rm '${file}'; mkdir '${file}'; }`);
+    const { stderr, exitCode } = await imgctl('logout');
+    expect(stderr).toMatch(
+      /^imgctl: logged out of .*\nimgctl: cannot read the settings in .*\nhint: .*\n$/,
+    );
+    expect(exitCode).toBe(2);
+  });
+
   const STORE_TYPED = 'login --store-password';
   const override = (origin: string, how: string) =>
     `the password command (${origin}) would override a stored password\nhint: omit --store-password, or remove the password command: ${how}\n`;
