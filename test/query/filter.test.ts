@@ -180,7 +180,7 @@ describe('filterPredicate', () => {
     ...rows(true, 'created_on,eq,2018-07-18 Wed 19:36:49 UTC', 'created_on,like,2018-07-18%'),
     ...rows(true, 'created_on,in,2018-07-19T00:00Z,2018-07-18T19:36:49Z', 'updated_on,ge,-2w'),
     ...rows(true, 'id,in,7, 12 '),
-    ...rows(false, 'created_on,ge,-30d', 'updated_on,gt,-2w'),
+    ...rows(false, 'created_on,ge,-30d', 'updated_on,gt,-2w', 'created_on,notlike,2018%'),
   ])('returns for %s: %s', (filter, expected) => {
     expect(matches(filter)).toBe(expected);
   });
