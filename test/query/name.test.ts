@@ -415,6 +415,13 @@ describe('the newest image for a word of digits', () => {
     expect(choose(['app-v8.1-3', 'app-9-v8.1'], [word])).toMatchObject([{ doubt }]);
   });
 
+  it('is left open between the newest of each position, the newest first', () => {
+    const all = ['app-9-8', 'app-8-1', 'app-8-0', 'app-7-1-8'];
+    const newest = ['app-9-8', 'app-8-1', 'app-7-1-8'];
+    for (const names of [all, all.toReversed()])
+      expect(choose(names, ['8'])).toMatchObject([{ newest }]);
+  });
+
   it('stays the same if an image with another text word is added', () => {
     fc.assert(
       fc.property(names, textWord, textWord, number, (all, wanted, other, version) => {
@@ -508,6 +515,7 @@ it.each([
   ['a-#97 a-#1034 a-#998', 'a-#1034'],
   ['a-1.999 a-1.10000 a-1.5000', 'a-1.10000'],
   ['a-32 a-48 a-64', 'a-64'],
+  ['a-999 a-1000 a-9999.1 a-10000', 'a-10000'],
   ['a-999 a-10000', undefined],
   ['a-1909 a-999 a-21H2', undefined],
   ['a-9-23-1 a-971-4 a-984-15 a-992', undefined],
