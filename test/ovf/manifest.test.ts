@@ -48,6 +48,7 @@ describe('parseManifest', () => {
   it.each([
     [`SHA2-1(a)= ${SHA1}`, [SYNTAX]],
     ['junk', [SYNTAX]],
+    [`xSHA1(a)= ${SHA1}`, [SYNTAX]],
     [`SHA1(${LONGEST}x)= ${SHA1}`, [SYNTAX]],
     [`\nSHA256(a)= ${SHA1}`, [SYNTAX.replace('1', '2')]],
     [`SHA1(a)= ${SHA1}x`, [SYNTAX]],

@@ -19,7 +19,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ImgctlError } from '../../src/errors.ts';
 import { systemOf } from '../../src/io.ts';
 import { folderStorage } from '../../src/upload/folder.ts';
-import { partName } from '../../src/upload/part-names.ts';
+import { isPart, partName } from '../../src/upload/part-names.ts';
 import { rateLimit } from '../../src/upload/rate.ts';
 import { streamBody } from '../../src/upload/requests.ts';
 import type { Storage } from '../../src/upload/storage.ts';
@@ -437,6 +437,12 @@ it('a part has at most 16 characters of the host, which differ for hosts that be
     return name.split('-').slice(2, -2).join('-');
   });
   expect(new Set(parts).size).toBe(hosts.length);
+});
+
+it('only whole names of parts are of parts', () => {
+  const part = partName('web.ova', systemOf(process));
+  const names = [part, `x${part}`, `${part}x`, part.replace('.partial', '.part')];
+  expect(names.map(isPart)).toEqual([true, false, false, false]);
 });
 
 it('a body counts its bytes from 0 each time that it is sent', async () => {
