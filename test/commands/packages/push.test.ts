@@ -583,8 +583,8 @@ describe('push fails before it uploads anything', () => {
 });
 
 describe('push without settings', () => {
-  const setUp = async () => {
-    const { env, settings, work, ...user } = await storageUser('dav');
+  const setUp = async (onRequest = () => {}) => {
+    const { env, settings, work, ...user } = await storageUser('dav', [], onRequest);
     const directory = configDirectory({});
     const own = { ...env, IMGCTL_CONFIG_DIR: directory, IMGCTL_UPLOAD_PASSWORD: undefined };
     const push = (io: FakeIoOptions, ...more: string[]) =>
@@ -627,6 +627,22 @@ describe('push without settings', () => {
     const { stderr, exitCode } = await push({ stdin: fakeTerminal('demo\r'), env });
     const line = 'imgctl: stored upload-username in the profile default\n';
     expect([stderr.includes(line), exitCode]).toEqual([true, 0]);
+  });
+
+  it('does not say that it stored the user name if it cannot', async () => {
+    let spoil = () => {};
+    const { push, setUrl, directory } = await setUp(() => spoil());
+    await setUrl();
+    const file = path.join(directory, 'config.json');
+    spoil = () => {
+      rmSync(file);
+      mkdirSync(file);
+      spoil = () => {};
+    };
+    const { stderr, exitCode } = await push({ stdin: fakeTerminal(`demo\r${SECRETS.storage}\r`) });
+    expect(stderr).toMatch(/: \nimgctl: cannot read the settings in [\s\S]*\nhint: .*\n$/);
+    expect(stderr).not.toContain('stored');
+    expect(exitCode).toBe(2);
   });
 
   it('says how to set the user name and password if one is not typed', async () => {
