@@ -4,11 +4,12 @@ import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { similarTo } from '../../src/ovf/names.ts';
+import { isPackageName, similarTo } from '../../src/ovf/names.ts';
 import { checkPackage, readPackage } from '../../src/ovf/package.ts';
 import { cpuSeconds } from '../support/cpu.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import type { TarMember } from '../support/package-writer.ts';
+import { rows } from '../support/rows.ts';
 import {
   codes,
   envelope,
@@ -92,6 +93,13 @@ it.each<Row>([
   expect(codes(await readMembers(members))).toEqual(expected);
   expect(codes(await readFolder(members))).toEqual(expected);
 });
+
+it.each([...rows(true, 'a.ova', 'a.b.OVF'), ...rows(false, 'a.ova.txt', 'a.ovax', 'aova', 'a.ov')])(
+  'isPackageName of %s is %s',
+  (name, expected) => {
+    expect(isPackageName(name)).toBe(expected);
+  },
+);
 
 it('a descriptor that references and lists itself is uploaded last, and each file once', async () => {
   const references = ref('vm.ovf', '', 'own') + ref('a', '', 'a');
