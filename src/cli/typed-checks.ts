@@ -159,7 +159,7 @@ function meantByOutput(
   const use = (flag: string, value = '') => findOption(options, flag) && `use ${flag}${value}`;
   if (/^no-?headers?$/i.test(text)) return use('--no-header');
   const isField = (word: string) => fields.some(({ name }) => name === word.toLowerCase());
-  const [, columns = text] = /^columns=(.*)/s.exec(text) ?? [];
+  const [, columns = text] = /^columns=(.*)/.exec(text) ?? [];
   if (/^(?=.*[./])[\w./-]+$/.test(text)) return `to write to a file: > ${text}`;
   if (!columns.split(',').every(isField)) return undefined;
   return (isField(text) && use('--get', ` ${text}`)) || use('-c', ` ${columns}`);
