@@ -121,7 +121,7 @@ function problemOf(
 
 /** Without quotes, the shell divides a path at its blank. @throws ImgctlError usage */
 function refuseUnquotedPath(wanted: readonly string[], command: Invocation): void {
-  const start = wanted.findIndex((word) => /^\[[^\]]*\]$/.test(word));
+  const start = wanted.findIndex((word) => word.startsWith('[') && word.endsWith(']'));
   if (start === -1) return;
   const [store = '', file = 'FOLDER/NAME'] = wanted.slice(start);
   const quote = hint`quote the path: ${imgctl(...command.imgctl, `${store} ${file}`)}`;
