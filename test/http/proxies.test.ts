@@ -292,7 +292,10 @@ describe('a proxy', () => {
         const isUnknown = isSent && request === PATCH;
         expect(error).toMatchObject({ code: isUnknown ? 'outcome-unknown' : 'proxy', exitCode: 3 });
         expect(error.message).toMatch(message);
-        if (!isUnknown) expect(hintOf(error)).toMatch(hint);
+        if (!isUnknown) {
+          expect(error.message).toMatch(/^(the proxy|response of the proxy) 127\.0\.0\.1:\d+ /);
+          expect(hintOf(error)).toMatch(hint);
+        }
         expect(`${error.message}${hintOf(error)}`).not.toContain('secret');
         expect({ heads: proxy.heads.length, sleeps }).toEqual({ heads: 1, sleeps: [] });
         if (service === SERVICE) await expect.poll(() => proxy.open.size).toBe(0);

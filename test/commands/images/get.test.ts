@@ -71,6 +71,7 @@ describe('images get', () => {
       ['images get --mine db', '', /no image is named db\nhint: .*: imgctl my-images\n/, 5],
       ['images latest web --mine --get name', 'web-2.ova\n'],
       ['images latest db --mine', '', /no images match\n/, 5],
+      ['images latest --mine', '', /hint: .*: imgctl images latest --mine -f /, 2],
       ['images latest --mine --from all.json', '', /cannot be used together/, 2],
       ['images get --mine --lock web', '', /cannot be used together/, 2],
     );
