@@ -14,6 +14,7 @@ import type { Field } from '../../query/fields.ts';
 import { contains, equals } from '../../query/filter.ts';
 import { AmbiguousError } from '../../query/newest.ts';
 import { Query } from '../../query/query.ts';
+import { isDigits } from '../../words.ts';
 import { collectNames, rememberImages, suggestImages } from './image-names.ts';
 import { listCommand, withQuery, withSourceAndOutput } from './invocation.ts';
 import { DEFAULT_LOCK_FILE, suggestLocks } from './lock/lock-file.ts';
@@ -121,7 +122,9 @@ function problemOf(
 
 /** Without quotes, the shell divides a path at its blank. @throws ImgctlError usage */
 function refuseUnquotedPath(wanted: readonly string[], command: Invocation): void {
-  const start = wanted.findIndex((word) => word.startsWith('[') && word.endsWith(']'));
+  const start = wanted.findIndex(
+    (word) => word.startsWith('[') && word.indexOf(']') === word.length - 1,
+  );
   if (start === -1) return;
   const [store = '', file = 'FOLDER/NAME'] = wanted.slice(start);
   const quote = hint`quote the path: ${imgctl(...command.imgctl, `${store} ${file}`)}`;
@@ -177,8 +180,8 @@ function idOfUrl(text: string, baseUrl: string): number {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const place = url ? `${url.origin}${url.pathname}` : '';
   const start = `${baseUrl}/v2/image/`;
-  const id = place.startsWith(start) ? parseId(place.slice(start.length)) : undefined;
-  if (typeof id === 'number') return id;
+  const id = place.startsWith(start) ? place.slice(start.length) : '';
+  if (isDigits(id) && Number.isSafeInteger(Number(id))) return Number(id);
   throw new ImgctlError('usage', `not an image URL of ${baseUrl}: ${place || 'invalid'}`, {
     facts: `use a URL such as ${start}42, or the id alone`,
   });

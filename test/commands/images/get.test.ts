@@ -51,6 +51,7 @@ describe('images get', () => {
     ['linux/image-0003.ova', 3],
     ["'[images] linux/image-0003.ova'", 3],
     ['BASE/v2/image/3', 3],
+    ['BASE/v2/image/03', 3],
     ['1234567890123456', 1_234_567_890_123_456],
     ['BASE/v2/image/1234567890123456', 1_234_567_890_123_456],
   ])('shows %s', async (wanted, id) => {
@@ -106,6 +107,7 @@ describe('images get', () => {
     'BASE/v2/image/three',
     'BASE/v2/image/3x',
     'BASE/v2/image/x3',
+    'BASE/v2/image/-5',
     'BASE/v2/image/9007199254740993',
     'http://[',
   ])('rejects the URL %s, sends nothing and repeats no password', async (url) => {
@@ -173,6 +175,10 @@ describe('images get', () => {
     [
       "'[images] linux/image'",
       `image [images] linux/image is not in the catalogue\nhint: ${MINE} '`,
+    ],
+    [
+      "'[images] linux/image [old]'",
+      `image [images] linux/image [old] is not in the catalogue\nhint: ${MINE} '`,
     ],
     ['image-0003.oav', `no image is named image-0003.oav\nhint: ${ALL}, or ${OWN}\n`],
     [
