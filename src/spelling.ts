@@ -19,7 +19,7 @@ export function nearest(word: string, candidates: readonly string[]): string | u
     ?.candidate;
 }
 
-const NEGATION = /^(?:no|un)/;
+const NEGATION = /^(?:no|un|dis)/;
 
 /** Longer words are not typing mistakes, and comparing them is slow. */
 const MAX_COMPARED = 200;

@@ -32,7 +32,7 @@ it.each([
   // The start of a word, or most of it.
   ...rows('time-zone', 'tim', 'zone', 'time-zone-of-it'),
   ...rows('no-time', 'no-tim'),
-  ...rows(undefined, 'zon', 'ti', 'no-zone', 'unzone'),
+  ...rows(undefined, 'zon', 'ti', 'no-zone', 'unzone', 'distime-zone'),
   // Of equally near words, the one with the same first letter.
   ...rows('cut', 'cit'),
   ...rows(undefined, 'q', 'jsonl'),
