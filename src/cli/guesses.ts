@@ -62,6 +62,7 @@ export const COMMAND_GUESSES: readonly Guess[] = [
     advice: hint`${use('images', 'get', 'ID', 'ID')}, or ${imgctl('images', 'changes')}`,
   },
   { typed: ['mine', 'my images'], advice: use('my-images') },
+  { typed: ['save', 'export'], advice: use('images', 'snapshot', 'FILE') },
   {
     typed: ['delete', 'remove', 'rm', 'rmi', 'prune'],
     advice: hint`public images cannot be deleted; to delete one of yours, remove its file from the storage, then run: ${imgctl('sync')}`,
@@ -95,7 +96,7 @@ export const COMMAND_GUESSES: readonly Guess[] = [
   },
   { typed: ['env'], advice: SET_VARIABLE },
   {
-    typed: ['download', 'pull', 'save', 'export', 'run', 'server'],
+    typed: ['download', 'pull', 'run', 'server'],
     advice:
       'the service itself deploys images; imgctl lists, checks and uploads them, and downloads none',
   },
