@@ -62,7 +62,7 @@ export function parseProxy(text: string, setting: string, bypass?: string): Http
   const url = isUrl ? new URL(withScheme) : undefined;
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return { url, setting, bypass };
   const orBypass = bypass === undefined ? '' : `, or ${bypass}`;
-  const problem = url?.protocol.startsWith('socks')
+  const problem = /^socks/i.test(withScheme)
     ? 'is a SOCKS proxy, which is not supported'
     : 'is not an http or https URL';
   const escapes = text.includes('@')

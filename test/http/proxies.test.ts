@@ -104,6 +104,12 @@ describe('chooseProxy', () => {
 
   it.each([
     ...rows('is a SOCKS proxy, which is not supported', 'socks5://proxy', 'SOCKS5H://a:secret@b'),
+    ...rows('is a SOCKS proxy, which is not supported', 'socks5h://a:se#cret@b:1080'),
+    ...rows(
+      'is a SOCKS proxy, which is not supported',
+      'socks5://a:x/secret@b',
+      'socks://d\\a:x@b',
+    ),
     ...rows('is not an http or https URL', 'ftp://user:secret@proxy', 'http://', 'proxy:99999'),
     ...rows('is not an http or https URL', 'http://a:secret@bad host', 'a:secret/x@proxy:3128'),
     ...rows('is not an http or https URL', 'http://dom\\user:secret@proxy:3128'),
