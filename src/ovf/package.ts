@@ -91,6 +91,7 @@ export async function readPackage(file: string, options: CheckOptions = {}): Pro
  */
 export async function checkPackage(file: string, options: CheckOptions): Promise<CheckedPackage> {
   const { signal, maxHardware } = options;
+  signal?.throwIfAborted();
   const findings = new FindingList();
   const source = await openPackage(file, findings, signal);
   const { kind } = source;

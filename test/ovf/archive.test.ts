@@ -132,6 +132,11 @@ describe('an archive', () => {
     expect(codes(await readPackage('/dev/null'))).toEqual(['not-a-file']);
   });
 
+  it('is not read once the signal is aborted', async () => {
+    const signal = AbortSignal.abort('enough');
+    await expect(readPackage('/dev/null', { signal })).rejects.toBe('enough');
+  });
+
   it('that is named .ovf says so', async () => {
     const { findings } = await readBytes(WHOLE, 'vm.ovf');
     const message = 'is an archive: rename it to .ova';
