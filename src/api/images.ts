@@ -158,7 +158,7 @@ export function numericId(image: JsonObject): number | undefined {
 export function idFlaw({ id }: JsonObject): string | undefined {
   const isNumber = typeof id === 'number' || (typeof id === 'string' && /^-?\d+$/.test(id));
   if (!isNumber || Math.abs(Number(id)) <= Number.MAX_SAFE_INTEGER) return undefined;
-  return `the image id ${id} is 2^53 or larger`;
+  return `the image id ${id} is not between -2^53 and 2^53`;
 }
 
 function hasText(value: unknown): boolean {

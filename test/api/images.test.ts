@@ -55,7 +55,8 @@ it.each([
   [{ data: null }, NO_IMAGE],
   [{ data: [{ id: 7 }] }, NO_IMAGE],
   [{ data: [], id: null }, NO_IMAGE],
-  [{ id: 2 ** 53 }, 'but the image id 9007199254740992 is 2^53 or larger'],
+  [{ id: 2 ** 53 }, 'but the image id 9007199254740992 is not between -2^53 and 2^53'],
+  [{ id: -(2 ** 53) }, 'but the image id -9007199254740992 is not between -2^53 and 2^53'],
 ])('one image from %j is %j', async (json, expected) => {
   const { client } = await connect({ 'GET /v2/image/7': { json } });
   const outcome = await client
@@ -89,7 +90,7 @@ it.each<readonly [unknown, number | string]>([
   [{ data: ['http://x/1'], meta: { count: 1 } }, 'data does not hold images'],
   [
     { data: [{ id: 2 ** 53 }], meta: { count: 1 } },
-    'the image id 9007199254740992 is 2^53 or larger',
+    'the image id 9007199254740992 is not between -2^53 and 2^53',
   ],
 ])("the user's own images from %j are %j", async (json, expected) => {
   const { client } = await connect({ 'GET /v2/user/image/vm': { json } });
