@@ -100,7 +100,7 @@ function unknownPage(
 
 /** Returns the topic whose summary has a word that begins like this one: output for formats. */
 function topicAbout(word: string): string | undefined {
-  const [stem] = /^[a-z]{4,}?(?=s?$)/i.exec(word) ?? [];
+  const [stem] = /^[a-z]{4,20}?(?=s?$)/i.exec(word) ?? [];
   if (stem === undefined) return undefined;
   const isAbout = new RegExp(`\\b${stem}`, 'i');
   return TOPICS.find(({ summary }) => isAbout.test(summary))?.name;

@@ -99,6 +99,14 @@ describe('imgctl help', () => {
     expect(await run(line)).toEqual(failed(2, message));
   });
 
+  it('suggests nothing for a word that no pattern can hold', async () => {
+    const { exitCode, stderr } = await run(`help ${'a'.repeat(70_000)}`);
+    expect({ exitCode, hint: stderr.slice(-24) }).toEqual({
+      exitCode: 2,
+      hint: '\nhint: see: imgctl help\n',
+    });
+  });
+
   it.each([
     [12, 40, '  xxxxxxxxxxxx  a b\n'],
     [13, 40, '  xxxxxxxxxxxxx\n      a b\n'],
