@@ -50,6 +50,7 @@ export function withoutBrackets(hostname: string): string {
   return hostname.replace(/[[\]]/g, '');
 }
 
+/** Removes one slash at the end of a path or URL. */
 export function withoutSlash(path: string): string {
   return path.replace(/\/$/, '');
 }

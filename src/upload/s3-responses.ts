@@ -51,6 +51,8 @@ export function s3Code(response: HttpResponse): string {
   return root?.name === 'Error' ? (textOf(root, 'Code') ?? '') : '';
 }
 
+/** Codes that come with 400, although a retry may succeed. */
+const RETRYABLE_CODES = ['RequestTimeout', 'IncompleteBody'];
 /** The status to report an error of S3 as, by its code. */
 const MEANINGS = new Map([
   ['InvalidAccessKeyId', 401],
@@ -59,14 +61,12 @@ const MEANINGS = new Map([
   ['InvalidToken', 403],
   ['EntityTooLarge', 413],
   ['NotImplemented', 400],
-  // A retry may succeed, although they come with 400.
-  ['RequestTimeout', 500],
-  ['IncompleteBody', 500],
+  ...RETRYABLE_CODES.map((code) => [code, 500] as const),
 ]);
 const IS_FULL = /Quota|StorageFull|InsufficientStorage/i;
 
 export function hasRetryableCode(response: HttpResponse): boolean {
-  return MEANINGS.get(s3Code(response)) === 500;
+  return RETRYABLE_CODES.includes(s3Code(response));
 }
 
 const RENEW: Facts = { kind: 'temporary-keys' };
