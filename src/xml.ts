@@ -66,7 +66,7 @@ export function parseXml(bytes: Uint8Array, limits: XmlLimits): XmlElement {
     current.text += text;
   };
   parser.on('error', ({ message }) => {
-    const reason = message.replace(/\d+:\d+: /, '').replace(/\.$/, '');
+    const reason = message.replace(/^\d+:\d+: /, '').replace(/\.$/, '');
     fail(reason === 'undefined entity' ? 'xml-entity' : 'xml-syntax', reason);
   });
   parser.on('doctype', () => fail('xml-doctype', 'document type declarations are not allowed'));

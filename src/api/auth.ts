@@ -260,7 +260,7 @@ const NEW_TOKEN_PAUSE = 1_000;
 
 /** Section 7: an unknown token, and nothing else. */
 function isUnknownToken({ status, body }: HttpResponse): boolean {
-  return status === 401 && serviceMessage(body) === 'Invalid token';
+  return status === 401 && /^invalid token$/i.test(serviceMessage(body) ?? '');
 }
 
 /** Returns the target of a redirected GET that differs only by the last slash of its path. */

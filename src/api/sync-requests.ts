@@ -164,7 +164,7 @@ function submittedId(body: JsonObject): SyncId | undefined {
 function idOfUrl(url: unknown): SyncId | undefined {
   if (typeof url !== 'string' || !URL.canParse(url, 'http://host')) return undefined;
   const segment = withoutSlash(new URL(url, 'http://host').pathname).split('/').at(-1) ?? '';
-  const isName = !/\d/.test(segment) || segment === 'v2';
+  const isName = !/\d/.test(segment) || /^v\d$/.test(segment);
   return isName ? undefined : identifier(parseId(segment));
 }
 

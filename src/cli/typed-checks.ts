@@ -53,7 +53,7 @@ const DASHES = '\u2010-\u2015\u2212';
 /** `-–limit=5` begins with `-–`, whose last character is the dash, and has the name limit. */
 const TYPESET_DASH = new RegExp(`^(-*([${DASHES}]))[-${DASHES}]*([\\w-]{0,40})`);
 /** `name,like,“web”`, `„web“` and `«web»` have the quote of a language at the start of a value. */
-const TYPESET_QUOTE = /^((?:.*?[=~,])??([\p{Pi}\p{Pf}\u201a\u201e]))/u;
+const TYPESET_QUOTE = /^((?:.*?[=~,])??([\p{Pi}\p{Pf}\u201a\u201e]))/su;
 
 /**
  * Shows the name only of an option that there is, as the rest may be a secret.
@@ -159,7 +159,7 @@ function meantByOutput(
   const use = (flag: string, value = '') => findOption(options, flag) && `use ${flag}${value}`;
   if (/^no-?headers?$/i.test(text)) return use('--no-header');
   const isField = (word: string) => fields.some(({ name }) => name === word.toLowerCase());
-  const [, columns = text] = /^columns=(.*)/.exec(text) ?? [];
+  const [, columns = text] = /^columns=(.*)/s.exec(text) ?? [];
   if (/^(?=.*[./])[\w./-]+$/.test(text)) return `to write to a file: > ${text}`;
   if (!columns.split(',').every(isField)) return undefined;
   return (isField(text) && use('--get', ` ${text}`)) || use('-c', ` ${columns}`);

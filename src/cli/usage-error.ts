@@ -36,7 +36,7 @@ export function usageError(typed: TypedLine, stop: CommanderError | undefined): 
   if (withoutValue) return missingValue(path, withoutValue);
   if (unknown && code !== 'commander.unknownCommand') return unknownOption(unknown, words);
   if (pending) return missingValue(path, pending);
-  const [first = ''] = message.replace('error: ', '').split('\n');
+  const [first = ''] = message.replace(/^error: /, '').split('\n');
   switch (code) {
     case 'commander.unknownCommand': {
       // What is assigned to a setting may be a secret.

@@ -72,7 +72,7 @@ export function parseUploadUrl(given: string): UploadTarget {
   const text = given.trim();
   // The name of a folder may end with a blank.
   if (isPlainPath(text)) return { kind: 'file', path: given.trimStart() };
-  const [, scheme = '', address = text] = /^(s3|dav)\+(https?:.*)/is.exec(text) ?? [];
+  const [, scheme = '', address = text] = /^(s3|dav)\+(https?:.*)$/is.exec(text) ?? [];
   if (!URL.canParse(address)) throw invalidUploadUrl(text);
   const url = new URL(address);
   if (url.username || url.password || url.search || url.hash) {
@@ -107,7 +107,7 @@ const MEANT_URLS: readonly (readonly [RegExp, string])[] = [
   // https://bucket.s3.eu-west-1.amazonaws.com/x
   [/^https:\/\/([\w.-]+)\.(s3[\w.-]*\.amazonaws\.com)((?:\/[^@?#]*)?)$/i, 's3+https://$2/$1$3'],
   // https://s3.eu-west-1.amazonaws.com/bucket/x
-  [/^https:\/\/s3[\w.-]*\.amazonaws\.com\//i, 's3+$&'],
+  [/^(https:\/\/s3[\w.-]*\.amazonaws\.com\/[^@?#]*)$/i, 's3+$1'],
   [/^(https?:[^@?#]*)$/i, 'dav+$1'],
   // davs://host/x, webdav://host/x
   [/^(?:web)?davs:([^@?#]*)$/i, 'dav+https:$1'],

@@ -89,6 +89,6 @@ function credentialsOf(authorization = '', scheme: 'bearer' | 'basic'): string {
 
 export function basicCredentials(authorization: string | undefined) {
   const encoded = credentialsOf(authorization, 'basic');
-  const [, name, password] = /([^:]*):(.*)/s.exec(Buffer.from(encoded, 'base64').toString()) ?? [];
+  const [, name, password] = /^([^:]*):(.*)/s.exec(Buffer.from(encoded, 'base64').toString()) ?? [];
   return name === undefined || password === undefined ? undefined : { name, password };
 }

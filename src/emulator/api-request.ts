@@ -20,7 +20,7 @@ export interface ApiRequest {
 
 /** Returns an address as URLs write it: IPv6 in brackets, IPv4-mapped IPv6 as IPv4. */
 export function urlHost(address: string): string {
-  const plain = address.replace(/::ffff:(?=\d+\.)/, '');
+  const plain = address.replace(/^::ffff:(?=\d+\.)/, '');
   return plain.includes(':') ? `[${plain}]` : plain;
 }
 

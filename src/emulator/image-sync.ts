@@ -178,7 +178,7 @@ async function scanPackage(path: string, scan: Scan, signal: AbortSignal): Promi
     const lines = severity === 'error' ? scan.errors : scan.warnings;
     const where = place.startsWith(name) ? place : `${name}, ${place}`;
     lines.push(
-      `${severity} in ${where.replace(/, byte (\d+)/, ' at byte $1')}: ${message} (${code})`,
+      `${severity} in ${where.replace(/, byte (\d+)$/, ' at byte $1')}: ${message} (${code})`,
     );
   }
   const own = kind === 'ova' ? [name] : files.map((file) => file.name);

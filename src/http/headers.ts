@@ -47,7 +47,7 @@ function serverTime({ headers, receivedAt }: ResponseHead): number {
 /** Such as "Sun, 06 Nov 1994 08:49:37 GMT", or "Sun Nov  6 08:49:37 1994" without a zone. */
 const DATE_IN_WORDS = /^[a-z]{3,9},? .*\d\d:\d\d:\d\d(?<zone> *(gmt|utc|z|[+-]\d{4}))?/i;
 /** Such as "1994-11-06T08:49:37Z", but not without a zone. */
-const ISO_DATE = /\d{4}-\d\d-\d\dT\d\d:\d\d.*(Z|[+-]\d\d)/;
+const ISO_DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d.*(Z|[+-]\d\d:?\d\d)$/i;
 
 /** Parses a date in any of HTTP's three formats (GMT by default) or ISO 8601. */
 export function httpDate(text: string): number | undefined {

@@ -82,7 +82,7 @@ function matchNoProxy(url: URL, noProxy: string): string | undefined {
     if (entry.includes('/')) return isWithin(host, entry);
     const [, name = '', entryPort] = net.isIPv6(entry)
       ? [entry, entry]
-      : (/\*?\.?(.*?)(?::(\d+))?$/.exec(entry) ?? []);
+      : (/^\*?\.?(.*?)(?::(\d+))?$/.exec(entry) ?? []);
     const domain = plainHost(name);
     if (domain === '' || (entryPort !== undefined && entryPort !== port)) return false;
     return host === domain || (net.isIP(host) === 0 && host.endsWith(`.${domain}`));
@@ -98,7 +98,7 @@ function plainHost(text: string): string {
 }
 
 function isWithin(host: string, range: string): boolean {
-  const [, network = '', length] = /(.*)\/(\d{1,3})$/.exec(range) ?? [];
+  const [, network = '', length] = /^(.*)\/(\d{1,3})$/.exec(range) ?? [];
   const family = net.isIPv4(host) ? 'ipv4' : 'ipv6';
   const list = new net.BlockList();
   // Anything but two addresses of this family throws.

@@ -75,7 +75,7 @@ export function resolveUrl(baseUrl: URL, pathOrUrl: string): URL {
     });
   }
   const url = new URL(baseUrl);
-  const [, path = '', query = ''] = /([^?#]*)(\?[^#]*)?/.exec(pathOrUrl) ?? [];
+  const [, path = '', query = ''] = /^([^?#]*)(\?[^#]*)?/.exec(pathOrUrl) ?? [];
   const prefix = url.pathname.replace(/\/+$/, '');
   url.pathname = `${prefix}/${path.replace(/^\//, '')}`;
   url.search = query;

@@ -13,7 +13,7 @@ const DELETE = '\u007f';
  * (`\eOP`) and F1 to F5 of the Linux console (`\e[[A`).
  */
 const SEQUENCE_SO_FAR = /^\u001b(?:\[(?:\[|[ -?]{0,30})|O)?$/;
-const WHOLE_SEQUENCE = /\u001b(?:\[(?:\[[A-E]|[ -?]{0,30}[@-Z\\-~])|O[ -~])/;
+const WHOLE_SEQUENCE = /^\u001b(?:\[(?:\[[A-E]|[ -?]{0,30}[@-Z\\-~])|O[ -~])$/;
 
 export class LineEditor {
   readonly #characters: string[] = [];

@@ -54,7 +54,7 @@ export class Redaction {
         const rest = word.slice(index + start.length);
         // Of `https://a:b@c https://d:e@f`: b, and `b@c https://d:e`, which may be one password.
         this.add(/^(?:(?!:\/\/)\S)+(?=@)/.exec(rest)?.[0] ?? '');
-        this.add(/.+(?=@)/s.exec(rest)?.[0] ?? '');
+        this.add(/^.+(?=@)/s.exec(rest)?.[0] ?? '');
       }
     }
   }

@@ -246,7 +246,7 @@ function readDisks(root: XmlElement, references: readonly FileReference[], repor
 function capacityOf(disk: XmlElement, isOptional: boolean, report: Report): number | null {
   const written = isOptional ? attribute(disk, 'capacity') : required(disk, 'capacity', report);
   // A property sets it at deployment.
-  if (written === null || written.startsWith('${')) return null;
+  if (written === null || /^\$\{.*\}$/.test(written)) return null;
   const quantity = numberOf(disk, 'capacity', report);
   return toBytes(quantity, attribute(disk, 'capacityAllocationUnits'), 'capacity', disk, report);
 }

@@ -49,7 +49,7 @@ export async function openDiskImage(
 ): Promise<DiskImage> {
   // Some programs write a word instead of a URL, or nothing.
   const isVmdk = disk?.format
-    ? /vmdk|streamOptimized/i.test(disk.format)
+    ? /vmdk|^streamOptimized$/i.test(disk.format)
     : /\.vmdk(\.gz)?$/i.test(href);
   const isGzip = compression === 'gzip' || (!isVmdk && (await hasGzipMagic(file)));
   const head = isGzip ? await gunzipStart(file) : await readRegion(file, 0, HEAD_SIZE);

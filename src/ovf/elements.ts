@@ -43,7 +43,7 @@ export function elementKind(element: XmlElement): string | null {
   const type = element.attributes.find(
     ({ local, uri }) => local === 'type' && uri === SCHEMA_INSTANCE,
   );
-  return type?.value.replace(/.*:/, '').replace('_Type', '') ?? element.name;
+  return type?.value.replace(/^.*:/, '').replace(/_Type$/, '') ?? element.name;
 }
 
 export function childrenOf(element: XmlElement, ...kinds: string[]): XmlElement[] {

@@ -1,6 +1,5 @@
 // Warns about hardware that programs refuse: drives without a place, new versions, rare devices.
 
-import { isDigits } from '../words.ts';
 import type { XmlElement } from '../xml.ts';
 import {
   childrenOf,
@@ -46,7 +45,7 @@ export function checkPlaces(choices: readonly (readonly Device[])[], report: Rep
 }
 
 /** In oVirt, the Parent of a disk is the image that it is based on. */
-const IMAGE_OF_OVIRT = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/;
+const IMAGE_OF_OVIRT = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 /** @param types of all items, by instance */
 function parentProblem(
@@ -66,7 +65,7 @@ function addressOf(drive: XmlElement): string | null {
   const parent = settingOf(drive, 'Parent');
   const written = settingOf(drive, 'AddressOnParent');
   if (parent === null || written === null || IMAGE_OF_OVIRT.test(parent)) return null;
-  return `address ${isDigits(written) ? Number(written) : written} of Parent ${parent}`;
+  return `address ${/^\d{1,9}$/.test(written) ? Number(written) : written} of Parent ${parent}`;
 }
 
 /** Values of ResourceType in CIM. Sound cards of VMware are 1, "other". */

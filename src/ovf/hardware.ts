@@ -187,7 +187,7 @@ function resolveHostResource(
   const { disks, files, ovirtDisks } = declared;
   const text = settingOf(item, 'HostResource');
   if (text === null) return null;
-  const [, kind, id = ''] = /^(?:ovf:)?\/{1,2}(disk|file)\/(.+)/.exec(text) ?? [];
+  const [, kind, id = ''] = /^(?:ovf:)?\/{1,2}(disk|file)\/(.+)$/.exec(text) ?? [];
   if (kind === 'file') {
     if (!files.has(id)) report('unknown-file-reference', item, `unknown file ${id}`);
     return null;

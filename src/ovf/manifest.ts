@@ -20,7 +20,7 @@ interface ManifestEntry {
 }
 
 /** As the standard has it (DSP0243, section 5.1). */
-const STANDARD_LINE = /^SHA(?:1|256|512)\(.+\)= *[0-9a-fA-F]/;
+const STANDARD_LINE = /^SHA(?:1|256|512)\(.+\)= *[0-9a-fA-F]+\s*$/;
 
 const DIGITS = { SHA1: 40, SHA256: 64, SHA512: 128 } as const;
 

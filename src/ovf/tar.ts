@@ -247,7 +247,7 @@ function parseExtension(type: string, content: Buffer): TarExtension | null {
     if (length === undefined) return null;
     const end = position + Number(length);
     const record = content.toString('utf8', position + length.length + 1, end);
-    const [, key, value] = /([^=]*)=(.*)\n$/s.exec(record) ?? [];
+    const [, key, value] = /^([^=]*)=(.*)\n$/s.exec(record) ?? [];
     if (end > content.length || key === undefined || value === undefined) return null;
     if (key === 'path' || key === 'GNU.sparse.name') found.name = value;
     if (key.startsWith('GNU.sparse.')) found.type = SPARSE;

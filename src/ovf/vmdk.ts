@@ -94,7 +94,7 @@ function otherFormat(head: Buffer): VmdkError {
   if (start.startsWith('KDMV')) return truncated('before the end of its header');
   if (start.startsWith('COWD'))
     return new VmdkError('vmdk-type', 'an ESX server extent, not allowed in a package');
-  if (start.includes('# Disk DescriptorFile'))
+  if (/^\s*# *disk descriptorfile/i.test(start))
     return new VmdkError('vmdk-split', 'only a descriptor; the data is in other files');
   if (start.startsWith('\u001f\u008b'))
     return new VmdkError('vmdk-magic', 'gzip data: unpack it, or declare ovf:compression');

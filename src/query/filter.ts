@@ -37,14 +37,14 @@ export function parseFilter(text: string, now: number, where = `filter ${quoted(
 }
 
 /** `name=` with the value =x would be read as `name==` with the value x. */
-const SIGN = /[=<>~]/;
+const SIGN_AT_START = /^[=<>~]/;
 
 /** True also for ` null`, as in `folder!= null`. In other texts, a blank is part of the value. */
 const isNull = (text: string) => text.trim() === 'null';
 
 /** Returns the filter for images whose field has this value, which may be the text `null`. */
 export function equals(field: Field, value: string | number): Filter {
-  const sign = SIGN.test(`${value}`) ? ',eq,' : '=';
+  const sign = SIGN_AT_START.test(`${value}`) ? ',eq,' : '=';
   const text = isNull(`${value}`) ? `${field},in,${value}` : `${field}${sign}${value}`;
   return { text, field, operator: 'eq', operands: [{ text: `${value}`, value }] };
 }
@@ -57,7 +57,7 @@ export function filterOf(field: Field, operator: 'like' | 'notlike' | 'ne', valu
 
 /** Returns the filter for images whose field contains this text as it is, with any % in it. */
 export function contains(field: Field, part: string): Filter {
-  const text = SIGN.test(part) ? `${field},like,%${part}%` : `${field}~${part}`;
+  const text = SIGN_AT_START.test(part) ? `${field},like,%${part}%` : `${field}~${part}`;
   return { text, field, operator: 'contains', operands: [{ text: part, value: part }] };
 }
 

@@ -36,7 +36,7 @@ const HIDDEN: readonly (readonly [label: string, ...patterns: string[]])[] = [
 ];
 
 /** 6.5g, a version between 6.5f and 6.5h; 1.5G is a size. */
-const VERSION_LIKE_SIZE = /\d\.\d[gmt]$/;
+const VERSION_LIKE_SIZE = /^\d+\.\d[gmt]$/;
 
 export function describeHiddenWords(): string {
   return HIDDEN.map(([label]) => label).join('; ');

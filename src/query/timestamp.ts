@@ -8,7 +8,7 @@ const SERVICE_TIME = new RegExp(
 );
 const ISO_CLOCK = '\\d\\d:\\d\\d(?::\\d\\d(?:\\.\\d{1,9})?)?';
 const ISO_TIME = new RegExp(`^(${DATE})(?:[Tt ](${ISO_CLOCK})([Zz]|${OFFSET})?)?$`);
-const NUMERIC_OFFSET = /([+-])(\d\d)(?::?(\d\d))?$/;
+const NUMERIC_OFFSET = /^([+-])(\d\d)(?::?(\d\d))?$/;
 
 export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;
@@ -54,7 +54,7 @@ export function parseTime(text: string): Time | undefined {
   if (utc === undefined) return undefined;
   const east = minutesEast(zone);
   if (east !== undefined) return { at: utc - east * MINUTE, unknownZone: undefined };
-  return /[A-Za-z]/.test(zone) ? { at: utc, unknownZone: zone } : undefined;
+  return /^[A-Za-z]/.test(zone) ? { at: utc, unknownZone: zone } : undefined;
 }
 
 /** Returns milliseconds since the epoch; undefined if the zone is unknown. */

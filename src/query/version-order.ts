@@ -14,7 +14,7 @@ const NUMBER = 3;
 
 function kindOfPart(part: string): number {
   if (part === '' || part === HASH) return ABSENT_OR_HASH;
-  if (/\d/.test(part)) return NUMBER;
+  if (/^\d/.test(part)) return NUMBER;
   return ['alpha', 'beta', 'rc'].includes(part) ? PRE_RELEASE : LETTERS;
 }
 

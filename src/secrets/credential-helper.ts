@@ -9,7 +9,7 @@ import { PasswordProgram, type PasswordProtocol } from './password-program.ts';
 
 /** @param helper its name, or a path */
 export function credentialHelper(helper: string, io: Io, limit?: number): PasswordProtocol {
-  const name = helper.replace('docker-credential-', '');
+  const name = helper.replace(/^docker-credential-/, '');
   const command = /[\\/]/.test(helper) ? helper : `docker-credential-${name}`;
   const program = new PasswordProgram(
     io,

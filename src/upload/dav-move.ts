@@ -33,7 +33,7 @@ export async function movePart(
 ): Promise<Move> {
   const { found, urlOf, address, clock } = dav;
   const { href, pathname } = urlOf(name);
-  const forms = [...new Set([href, pathname, href.replace('https:', 'http:')])];
+  const forms = [...new Set([href, pathname, href.replace(/^https:/, 'http:')])];
   const errors: ImgctlError[] = [];
   for (const destination of forms.slice(found.refusedForms)) {
     const headers = { destination, overwrite: replace ? 'T' : 'F' };

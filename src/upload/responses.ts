@@ -36,7 +36,7 @@ export function isSettledTag(etag: string, modified: string, date: string | unde
 /** Characters that XML cannot hold. */
 const NOT_XML = /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g;
 /** `&#x1;` or `&#1;`. */
-const REFERENCE = /&#(x[\da-fA-F]{1,5}|\d{1,6});/g;
+const REFERENCE = /&#(x[\da-f]{1,5}|\d{1,6});/gi;
 
 /**
  * Returns the root; undefined if the body is not XML.
@@ -65,7 +65,7 @@ function parseTolerantly(xml: Buffer): XmlElement {
     if (!(error instanceof XmlError) || error.code !== 'xml-syntax') throw error;
     const readable = `${xml}`
       .replace(REFERENCE, (reference, number: string) => {
-        const character = String.fromCodePoint(Number(number.replace('x', '0x')));
+        const character = String.fromCodePoint(Number(number.replace(/^x/i, '0x')));
         return character.search(NOT_XML) === 0 ? '?' : reference;
       })
       .replace(NOT_XML, '?');

@@ -22,7 +22,7 @@ export function rootOf(response: HttpResponse): XmlElement {
 /** Returns the root of a list. @throws ImgctlError, also for a page of another server */
 export function listOf(response: HttpResponse): XmlElement {
   const root = rootOf(response);
-  return root.name.startsWith('List') ? root : notS3(response);
+  return /^List\w*Result$/.test(root.name) ? root : notS3(response);
 }
 
 export function notS3({ url, status }: HttpResponse): never {

@@ -72,7 +72,7 @@ const INVISIBLE: Slip = {
 };
 
 /** Signs of patterns, quotes, and a comma at the end. An apostrophe counts only at an end. */
-const SIGNS = /\.?[*?%^$"\u201c\u201d]|^'|['\u2019]$|,$/g;
+const SIGNS = /\.?[*?%^$"\u201c\u201d]|^['\u2018]|['\u2019]$|,$/g;
 
 const SLIPS_OF_WORDS: readonly Slip[] = [
   {
@@ -93,7 +93,7 @@ const SLIPS_OF_WORDS: readonly Slip[] = [
   },
   {
     // '!ubuntu'
-    finds: /^!(.+)$/,
+    finds: /^!(.+)/s,
     advise: ([, word]) => `to leave out names that contain it: -f ${shellQuote(`name!~${word}`)}`,
   },
   {
@@ -172,12 +172,12 @@ const SLIPS_OF_FILTERS: readonly Slip[] = [
   },
   {
     // -f name==web
-    finds: /^(\w+ ?)==(.*)$/,
+    finds: /^(\w+ ?)==(.*)/s,
     advise: ([, field = '', value = '']) => `did you mean -f ${shellQuote(`${field}=${value}`)}?`,
   },
   {
     // -f 'name="web"' or -f 'name,in,"a","b"'
-    finds: /^(\w+ ?[=~] ?|\w+,(?:eq|like|in),)(["'].+["'])$/,
+    finds: /^(\w+ ?[=~] ?|\w+,(?:eq|like|in),)(["'].+["'])$/s,
     advise: ([, start = '', value = '']) => {
       const meant = shellQuote(start + value.replaceAll(/["']/g, ''));
       return `quotes are part of the value; did you mean -f ${meant}?`;

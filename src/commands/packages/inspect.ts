@@ -122,7 +122,7 @@ function describe(summary: PackageSummary): Row {
       id,
       capacity === null ? null : describeBytes(capacity),
       // The last part of its URL, which is the name that people use.
-      format?.replace(/.*[/#](?=.)/, '') ?? null,
+      format?.replace(/^.*[/#](?=.)/, '') ?? null,
       file ?? 'empty',
     ]),
     ...numbered('network', summary.networks, ({ name, description }) => [
