@@ -234,11 +234,14 @@ describe('a new token', () => {
     return user;
   };
 
-  it('is tried once more after a second, before it is renewed', async () => {
-    const { client, tokens, sleeps } = await answering([REFUSED, { json: 1 }]);
-    expect(await client.serviceRoot()).toBe(1);
-    expect({ sleeps, refusals: tokens.refusals }).toEqual({ sleeps: [1_000], refusals: [] });
-  });
+  it.each([REFUSED, errorResponse(401, 'INVALID TOKEN')])(
+    'is tried once more a second after %j, before it is renewed',
+    async (refused) => {
+      const { client, tokens, sleeps } = await answering([refused, { json: 1 }]);
+      expect(await client.serviceRoot()).toBe(1);
+      expect({ sleeps, refusals: tokens.refusals }).toEqual({ sleeps: [1_000], refusals: [] });
+    },
+  );
 
   it('is tried once more if it is the renewed one', async () => {
     const { client, tokens } = await answering([REFUSED, REFUSED, REFUSED, { json: 1 }]);

@@ -60,7 +60,12 @@ describe('a submitted sync', () => {
     ...[{ id: '../../x' }, { id: '..' }, { id: '-7f' }, { id: -1 }, { id: 1.5 }, [{ id: 41 }]],
     ...[{ request: null, data: null, id: null, _links: null }, linked([]), linked('/v2'), null],
     ...[linked('http://host/v2/request/image_sync'), linked('http://127.0.0.1/')],
-    ...[linked('http://host/v2/'), { success: false, message: 'Busy' }, 'Back at 5'],
+    ...[
+      linked('http://host/v2/'),
+      linked('http://host/v3'),
+      { success: false, message: 'Busy' },
+      'Back at 5',
+    ],
   ])('has an unknown outcome with the response %j, which has no id', async (json) => {
     const { code, message } = await failure(submit({ status: 202, json }));
     expect(code).toBe('outcome-unknown');

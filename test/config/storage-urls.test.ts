@@ -88,6 +88,7 @@ it.each<readonly [string, string | undefined]>([
   ...rows('dav+https://host/x', 'davs://host/x', 'WebDAVs://host/x'),
   ...rows('dav+http://host/x', 'dav://host/x', 'WebDAV://host/x'),
   ...rows(undefined, 's3://bucket/a%20b', 'xs3://bucket', 'xdavs://host/x', 'xdav://host/x'),
+  ...rows(undefined, ...['?x=1', '#x', '@x'].map((end) => `https://s3.amazonaws.com/b${end}`)),
   ...rows(undefined, 'ftp+https://host/x', 'ftp+https://s3.amazonaws.com/b', 's3+https://host//b'),
   ...rows(undefined, 'ftp+https://b.s3.amazonaws.com', 'x+dav+https://host/x', 'dav+ftp://host/x'),
   ...rows(undefined, ...['https', 'dav', 'davs'].map((scheme) => `${scheme}://host:99999/?x=1`)),

@@ -59,6 +59,7 @@ it.each([
   ['ovf:capacity="10"', 10, []],
   ['ovf:capacity="10" ovf:capacityAllocationUnits="byte * 2^30"', 10 * 1024 ** 3, []],
   [`ovf:capacity="${'$'}{size}"`, null, []],
+  [`ovf:capacity="${'$'}{size"`, null, ['bad-number']],
   ['ovf:capacity="10" ovf:capacityAllocationUnits="pages"', null, ['unknown-unit?']],
   ['ovf:capacity="-1"', null, ['bad-number']],
   ['ovf:capacity="99999999999999999999"', null, ['bad-number']],
@@ -210,6 +211,7 @@ describe('a descriptor', () => {
     hardwareItem({ InstanceID, ElementName: `d${InstanceID}`, ResourceType, ...more });
   const drive = (instance: number, Parent: number | string, more = {}, type = 17) =>
     device(instance, type, { Parent, AddressOnParent: 0, ...more });
+  const OVIRT_IMAGE = '6f1c2d3e-0000-4000-8000-1234567890ab';
   const IDE = device(5, 5) + device(6, 20);
   const inOption = (item: string) => item.replace('<Item', '<Item ovf:configuration="0"');
 
@@ -265,6 +267,11 @@ describe('a descriptor', () => {
       'a controller in another option',
       ['d1: unknown Parent 7'],
       inOption(device(7, 6)).replace('="0"', '="1"') + drive(1, 7),
+    ],
+    [
+      'images of oVirt as Parent',
+      [],
+      drive(1, OVIRT_IMAGE) + drive(2, OVIRT_IMAGE) + drive(3, OVIRT_IMAGE.toUpperCase()),
     ],
     ['a Parent of no drive', [], device(1, 10, { Parent: 9 })],
   ])('has the right device-place warnings for %s', async (_what, expected, text) => {

@@ -94,6 +94,7 @@ describe('a disk', () => {
     ],
     ['that ends in its header', ['vmdk-truncated: ends before the end of its header'], cut(100)],
     ['that is only a descriptor', ['vmdk-split'], Buffer.from('# Disk DescriptorFile\n')],
+    ['that is one in small letters', ['vmdk-split'], Buffer.from('#disk descriptorfile\n')],
     ['of a server', ['vmdk-type: an ESX'], Buffer.from('COWD')],
     ['sent in text mode', ['vmdk-header: corrupted'], changed((bytes) => bytes.write('\r\n', 73))],
     ['of version 9', ['vmdk-header: unknown version 9'], changed((b) => b.writeUInt32LE(9, 4))],

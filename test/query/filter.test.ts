@@ -60,6 +60,11 @@ it('contains takes a % as it is, also behind a sign', () => {
   expect(['=5%x', '=5-x'].map((name) => found({ name }))).toEqual([true, false]);
 });
 
+it('a sign after the first character of a value stays part of it, as does %', () => {
+  const texts = [contains('name', '50%a=b'), equals('name', 'a=b')].map(({ text }) => text);
+  expect(texts).toEqual(['name~50%a=b', 'name=a=b']);
+});
+
 describe('portableTexts', () => {
   afterEach(() => vi.unstubAllEnvs());
 

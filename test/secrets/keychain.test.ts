@@ -171,6 +171,15 @@ unixOnlySuite('the credential helper is a shell script')('a credential helper', 
     await expect(store.lookup(ACCOUNT)).rejects.toMatchObject(expected);
   });
 
+  it.each([
+    ['docker-credential-none', 'docker-credential-none'],
+    ['my-docker-credential-none', 'docker-credential-my-docker-credential-none'],
+  ])('with the name %s is the program %s', async (name, program) => {
+    const store = openPasswordStore(fakeIo({ env: { PATH: '' } }), { kind: 'helper', name });
+    const expected = { message: `${program} is not installed` };
+    await expect(store.lookup(ACCOUNT)).rejects.toMatchObject(expected);
+  });
+
   it('returns no password of another user, leaves it at a logout and replaces it at a login', async () => {
     const { store, held } = open();
     await store.store({ ...ACCOUNT, username: 'bob' }, 'of bob');

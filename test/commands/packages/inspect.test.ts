@@ -133,6 +133,17 @@ file: one.ovf, `);
   });
 });
 
+it('a long format of a disk without a slash is printed at once', async () => {
+  const { directory, imgctl } = localUser();
+  // A pattern that started again at each character would take minutes.
+  const format = 'a'.repeat(200_000);
+  const disk = `<Disk ovf:diskId="d" ovf:capacity="1" ovf:format="${format}"/>`;
+  const descriptor = envelope(`<DiskSection>${disk}</DiskSection>`);
+  writeFileSync(join(directory, 'vm.ovf'), descriptor);
+  const { stdout } = await imgctl('inspect vm.ovf');
+  expect(stdout.includes(format)).toBe(true);
+});
+
 it('a signature names its issuer, unless it is the signer', () => {
   const dates = { validFrom: '2024-01-01T00:00:00Z', validUntil: '2025-02-03T00:00:00Z' };
   const signature = { ...dates, signer: 'Ann', issuer: 'An Authority', algorithm: 'RSA, SHA256' };
