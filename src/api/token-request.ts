@@ -4,7 +4,6 @@ import { ImgctlError } from '../errors.ts';
 import { rateLimitReset, requestedWait } from '../http/headers.ts';
 import { type HttpResponse, isSuccess } from '../http/message.ts';
 import { isObject } from '../json.ts';
-import { isDigits } from '../words.ts';
 import type { SendWithPassword } from './auth.ts';
 import {
   isPage,
@@ -125,7 +124,7 @@ function limitOf(response: HttpResponse): TokenLimit {
   const wait = status === 429 ? requestedWait(response) : undefined;
   // A proxy may have repeated the header: `4, 4`.
   const left = (headers['x-ratelimit-remaining'] ?? '').split(',').map((part) => part.trim());
-  const isNumber = left.every(isDigits);
+  const isNumber = left.every((part) => /^\d{1,9}$/.test(part));
   const announced = isNumber ? Math.min(...left.map(Number)) : undefined;
   return {
     remaining: status === 429 ? 0 : announced,

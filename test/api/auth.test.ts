@@ -172,6 +172,7 @@ describe('a token request', () => {
     ['5,4', 4],
     ['4,', undefined],
     ['-1', undefined],
+    ['9'.repeat(400), undefined],
     ['4, many', undefined],
   ])('reads from the header %j that %j requests are left', async (header, remaining) => {
     const { issued } = await request({
