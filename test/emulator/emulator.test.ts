@@ -157,6 +157,14 @@ it('each response comes after the latency', async () => {
   expect(performance.now() - started).toBeGreaterThan(48);
 });
 
+const hasIpv6 = Object.values(networkInterfaces())
+  .flat()
+  .some((each) => each?.address === '::1');
+
+it.skipIf(!hasIpv6)('an emulator on all addresses of IPv6 names the loopback', async () => {
+  expect((await serve({ host: '::' })).baseUrl).toMatch(/^http:\/\/\[::1\]:\d+$/);
+});
+
 it.each([
   ['::1', '[::1]'],
   ['::ffff:127.0.0.1', '127.0.0.1'],

@@ -189,7 +189,7 @@ describe('images latest', () => {
       `  web-8.1-3.ova\n  web-7.2-8.ova\n${hint}`;
     expect(await latest(imagesOf(names), line)).toEqual({ stdout: '', stderr, exitCode: 2 });
     const both = 'imgctl: 8 and 3 match different numbers in web-#.ova\n';
-    const twoWords = line.replace('8', '8 3');
+    const twoWords = line.replace('8', '8 web 3');
     const crossed = imagesOf(['web-8.1-3.ova', 'web-3.2-8.ova']);
     expect((await latest(crossed, twoWords)).stderr).toMatch(both);
   });
