@@ -60,6 +60,7 @@ describe('a word', () => {
     ['10G', 'disk-10G.ova', ''],
     ['0G', '', 'disk-10G.ova'],
     ['a383732', 'photon-3.0-a383732 photon-3.0-fa383732e photon-3.0-a38373210', ''],
+    ['A383732', 'photon-3.0-a38373210', ''],
     ['c++', 'a-c++-1 A-C++', 'a-c-1'],
     ['c*+d*+', 'c*+d*+', 'ccdd'],
     ['a.b', 'a.b a-b a_-b', 'ab'],

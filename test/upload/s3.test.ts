@@ -316,15 +316,19 @@ describe('push to an S3 storage', () => {
   });
 
   it.each([
-    ['32M', '5M'],
-    ['5M', '5M'],
-    ['5M', '6M'],
-  ])('that has the file in parts of %s compares it with --part-size %s', async (own, size) => {
-    const { imgctl, work } = await storageUser('s3');
+    ['32M', '5M', 'its bytes'],
+    ['5M', '5M', 'its digests'],
+    ['5M', '6M', 'its bytes'],
+  ])('that has the file in parts of %s compares with --part-size %s %s', async (own, size, by) => {
+    let reads = 0;
+    const { imgctl, work } = await storageUser('s3', [], ({ headers }) => {
+      if (headers.range) reads += 1;
+    });
     const file = writeOva(work, 'web', 5.5 * 2 ** 20);
     await imgctl(`push ${file} --no-sync --part-size ${own}`);
     const { stderr } = await imgctl(`push ${file} --no-sync --part-size ${size}`);
     expect(stderr).toContain('web.ova: already there\n');
+    expect(reads > 0).toBe(by === 'its bytes');
   });
 
   it('that answers 503 gets each attempt with a signature of its own time', async () => {
