@@ -2,7 +2,7 @@
 // The launcher: answers --version and completion SHELL itself, else runs the bundle with stored compiled code.
 'use strict';
 
-// Old versions of Node have to understand this file: no later syntax, and no node: module before the check.
+// Node 10 has to understand this file: no later syntax, and no node: module before the check.
 const { execPath, versions } = process;
 const [major, minor] = versions.node.split('.').map(Number);
 // Node 21 and the first of Node 22 lack what Node 20.19 has.
@@ -21,15 +21,17 @@ function launch() {
   const path = require('node:path');
   // Without opening process.stdout or loading the bundle, which takes longer.
   if (answer(process.argv.slice(2), fs, path)) return;
-  const bundle = path.join(__dirname, '../dist/main.cjs');
-  if (!fs.existsSync(bundle)) return fail('not built yet\nhint: npm run build');
-  require('../dist/stored-code.cjs').useStoredCode(require);
+  const [storedCode, bundle] = ['stored-code', 'main'].map((name) =>
+    path.join(__dirname, `../dist/${name}.cjs`),
+  );
+  if (![storedCode, bundle].every(fs.existsSync)) return fail('not built yet\nhint: npm run build');
+  require(storedCode).useStoredCode(require);
   require(bundle).main(process);
 }
 
 /** Prints the answer; returns false for what the bundle has to answer, errors included. */
-function answer([command, shell, ...others], fs, path) {
-  const isVersion = shell === undefined && ['--version', '-V', 'version'].includes(command);
+function answer([command, shell = '', ...others], fs, path) {
+  const isVersion = shell === '' && ['--version', '-V', 'version'].includes(command);
   const isScript = command === 'completion' && /^\w+$/.test(shell) && others.length === 0;
   if (!isVersion && !isScript) return false;
   try {

@@ -89,7 +89,7 @@ export function systemOf(process: NodeJS.Process): System {
       }
     },
     killGroup(leader) {
-      // Windows has no groups. It may have just ended.
+      // Windows has no groups. The process may have just ended.
       tryOr(() => process.kill(platform === 'win32' ? leader : -leader, 'SIGKILL'), false);
     },
   };

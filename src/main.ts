@@ -16,6 +16,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   const context = new Context(io, line);
   context.console.redaction.addTyped(argv);
   let exitCode = 0;
+  // Forgets what an earlier run of this process used.
   takeLocalUse();
   try {
     const result = await line.act(context);
@@ -42,7 +43,7 @@ async function lineOf(argv: readonly string[], io: Io): Promise<CommandLine> {
     const commands = isForImages ? [images] : (await import('./commands/index.ts')).COMMANDS;
     return readCommandLine(argv, commands, io);
   } catch (thrown) {
-    // An upgrade may have removed the file.
+    // A usage error, or an upgrade that has removed a file.
     return { given: new Map(), act: async () => Promise.reject<undefined>(thrown) };
   }
 }
@@ -54,12 +55,18 @@ export async function main(process: NodeJS.Process): Promise<void> {
   process.exitCode = EXIT_CODES.failed;
   process.once('beforeExit', warn);
   const exitCode = await run(process.argv.slice(2), processIo(process));
-  process.off('beforeExit', warn).exitCode = exitCode;
+  process.off('beforeExit', warn);
+  process.exitCode = exitCode;
+  if (exitCode > 128) endBySignal(process, exitCode);
+}
+
+/** Ends a process whose run was ended by a signal, if it cannot end by itself. */
+function endBySignal(process: NodeJS.Process, exitCode: number): void {
   const signal = exitCode - 128;
-  if (signal <= 0) return;
   if (exitCode === EXIT_CODES.hangup && hasTerminal()) {
     // At its end Node would abort, because it cannot restore the modes of a terminal that is gone.
-    process.removeAllListeners('SIGHUP').kill(process.pid, signal);
+    process.removeAllListeners('SIGHUP');
+    process.kill(process.pid, signal);
   }
   // Node waits for a name lookup, which may take long; the signal ends the process at once.
   setTimeout(() => process.kill(process.pid, signal), GRACE_PERIOD).unref();

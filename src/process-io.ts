@@ -47,8 +47,7 @@ export function processIo(process: NodeJS.Process): Io {
     else atSignal(process, signal, () => abort.abort(new ImgctlError(code, code)));
   }
   const stdout = streamSink(process, 'stdout');
-  // Under ulimit -f a write must fail instead of ending the process silently.
-  process.on('SIGXFSZ', () => {});
+  const environment = useZone(process, takeEnvironment(process));
   return {
     ...systemClock(abort.signal),
     stdin: {
@@ -66,14 +65,14 @@ export function processIo(process: NodeJS.Process): Io {
     }),
     stderr: impatient(streamSink(process, 'stderr'), abort.signal),
     openTerminal: () => openTerminal(process.platform),
-    ...useZone(process, environmentOf(process)),
+    ...environment,
     cwd: workingDirectory(process),
   };
 }
 
 /**
  * Returns the working directory. If it was removed, most commands work without it, and others name
- * what is missing. Shells then set PWD to nothing; no relative name may lead to another directory.
+ * what is missing: PWD may be empty, and below /dev/null no relative name leads to a file.
  */
 export function workingDirectory({ cwd, env }: Pick<NodeJS.Process, 'cwd' | 'env'>): string {
   const { PWD = '' } = env;
@@ -82,10 +81,10 @@ export function workingDirectory({ cwd, env }: Pick<NodeJS.Process, 'cwd' | 'env
 
 /**
  * Returns the environment; on Windows in capitals, where a copy would tell names of other case
- * apart. Removes NODE_TLS_REJECT_UNAUTHORIZED from that of the process, of which Node would warn in
- * vain; imgctl warns of it by the copy.
+ * apart. Removes NODE_TLS_REJECT_UNAUTHORIZED from that of the process, so that Node does not warn
+ * of it: imgctl does, by the copy.
  */
-export function environmentOf({
+export function takeEnvironment({
   env,
   platform,
 }: Pick<NodeJS.Process, 'env' | 'platform'>): Io['env'] {
@@ -101,9 +100,9 @@ function useZone(process: NodeJS.Process, env: Io['env']): Pick<Io, 'env' | 'unk
   const { TZ } = env;
   const zone = TZ === undefined ? undefined : zoneName(TZ);
   if (zone === TZ) return { env };
-  const kept = { ...env };
+  const original = { ...env };
   process.env.TZ = zone ?? 'UTC';
-  return { env: kept, unknownZone: zone === undefined ? TZ : undefined };
+  return { env: original, unknownZone: zone === undefined ? TZ : undefined };
 }
 
 /** Opens the terminal of this process, whatever its streams are. */
@@ -120,17 +119,16 @@ function openTerminal(platform: NodeJS.Platform): Sink | undefined {
   };
 }
 
-/** Milliseconds after a signal in which a message is written. */
+/** Milliseconds after a signal until messages on stderr are given up; output is at once. */
 const LAST_WORDS = 300;
 
 /** Returns a sink whose writes are given up soon after a signal: its reader may stand still. */
 function impatient(sink: Sink, signal: AbortSignal): Sink {
-  const gaveUp = new Promise<never>((_, reject) => {
-    const giveUp = () => reject(signal.reason);
-    signal.addEventListener('abort', () => void setTimeout(giveUp, LAST_WORDS).unref());
-  });
-  gaveUp.catch(() => {});
-  const write: Sink['write'] = (data) => Promise.race([sink.write(data), gaveUp]);
+  const late = new AbortController();
+  const giveUp = () => late.abort(signal.reason);
+  signal.addEventListener('abort', () => void setTimeout(giveUp, LAST_WORDS).unref());
+  const write: Sink['write'] = (data) => untilAborted(sink.write(data), late.signal);
+  // A spinner draws on the stream itself.
   return Object.defineProperty(withWrite(sink, write), 'stream', { get: () => sink.stream });
 }
 
@@ -145,7 +143,7 @@ const FULL_PAUSE = 20;
 /**
  * Writes to a terminal in a thread: while it stands still, Node's streams would block signals too.
  */
-export function writeAside(fd: number): Write {
+export function writeInThread(fd: number): Write {
   const write: Write = (data, done) => {
     const bytes = Buffer.from(data);
     fs.write(fd, bytes, (error, written) => {
@@ -186,8 +184,10 @@ function streamSink(process: NodeJS.Process, name: 'stdout' | 'stderr'): Sink {
     },
     write: (data) =>
       new Promise((resolve, reject) => {
-        const isAside = isTTY() && process.platform !== 'win32';
-        const write: Write = isAside ? writeAside(fd) : (bytes, done) => open().write(bytes, done);
+        const isInThread = isTTY() && process.platform !== 'win32';
+        const write: Write = isInThread
+          ? writeInThread(fd)
+          : (bytes, done) => open().write(bytes, done);
         write(data, (error) => {
           if (!error) return resolve();
           if (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED') {

@@ -3,12 +3,12 @@
 import fs from 'node:fs';
 import { promisify } from 'node:util';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { environmentOf, workingDirectory, writeAside } from '../src/process-io.ts';
+import { takeEnvironment, workingDirectory, writeInThread } from '../src/process-io.ts';
 
-it('environmentOf finds names of any case on Windows only', () => {
+it('takeEnvironment finds names of any case on Windows only', () => {
   const env = { imgctl_password: 'a' };
-  expect(environmentOf({ env, platform: 'win32' })).toEqual({ IMGCTL_PASSWORD: 'a' });
-  expect(environmentOf({ env, platform: 'linux' })).toEqual(env);
+  expect(takeEnvironment({ env, platform: 'win32' })).toEqual({ IMGCTL_PASSWORD: 'a' });
+  expect(takeEnvironment({ env, platform: 'linux' })).toEqual(env);
 });
 
 it.each([
@@ -23,7 +23,7 @@ it.each([
   expect(workingDirectory({ cwd, env: { PWD } })).toBe(expected);
 });
 
-it('writeAside writes all bytes to a terminal that is full, or takes a part of them', async () => {
+it('writeInThread writes all bytes to a terminal that is full, or takes a part of them', async () => {
   const taken: string[] = [];
   const results: [string | undefined, number][] = [
     ['EAGAIN', 0],
@@ -37,6 +37,6 @@ it('writeAside writes all bytes to a terminal that is full, or takes a part of t
     taken.push(`${bytes.subarray(0, count)}`);
     done(code ? Object.assign(new Error(code), { code }) : null, count, bytes);
   }) as typeof fs.write);
-  await promisify(writeAside(1))('abcdef');
+  await promisify(writeInThread(1))('abcdef');
   expect(taken).toEqual(['', 'ab', 'cdef']);
 });

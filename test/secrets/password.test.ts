@@ -8,7 +8,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Settings } from '../../src/config/settings.ts';
 import { tryOr } from '../../src/errors.ts';
 import { advice } from '../../src/facts.ts';
-import { environmentOf } from '../../src/process-io.ts';
+import { takeEnvironment } from '../../src/process-io.ts';
 import { runChild } from '../../src/secrets/child.ts';
 import { unattendedPassword } from '../../src/secrets/passwords.ts';
 import { passwordOfStdin } from '../../src/secrets/secrets.ts';
@@ -249,7 +249,7 @@ unixOnlySuite('sh is Unix')('a program', () => {
     ['linux', { IMGCTL_PASSWORD: 's3cret', IMGCTL_TOKEN: 's3cret' }],
     ['win32', { imgctl_Password: 's3cret', Imgctl_Token: 's3cret' }],
   ] as const)('does not see the password and the token on %s: %j', async (platform, secrets) => {
-    const env = environmentOf({ platform, env: { PATH, ...secrets, Other: 'x' } });
+    const env = takeEnvironment({ platform, env: { PATH, ...secrets, Other: 'x' } });
     const result = await runChild(fakeIo({ env }), { command: 'env', stderr: 'pipe' });
     expect(result.stdout).toMatch(/^other=x$/im);
     expect(result.stdout).not.toMatch(/imgctl_|s3cret/i);
