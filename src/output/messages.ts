@@ -31,7 +31,7 @@ export interface Notice extends Pick<ErrorDetails, 'details'> {
   readonly code?: ErrorCode | undefined;
 }
 
-/** An error or a notice as programs read it, without secrets and control characters. */
+/** An error or a notice as programs read it: no control characters, and secrets only in details. */
 export interface Message {
   readonly kind: NoticeKind | 'error';
   readonly content: Omit<Notice, 'hint'> & {

@@ -38,7 +38,7 @@ function activityOf(text: string, describe: Describe = (waiting = text) => waiti
 }
 
 /** Milliseconds until the first frame: a shorter run shows no spinner, and does not load it. */
-const INTERVAL = 100;
+const FIRST_FRAME_DELAY = 100;
 
 const FRAMES = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏';
 const ASCII_FRAMES = '|/-\\';
@@ -121,7 +121,7 @@ export function createSpinner(
   return {
     update(text, describe) {
       activity = activityOf(text, describe);
-      timer ??= setTimeout(() => void begin().catch(() => {}), INTERVAL).unref();
+      timer ??= setTimeout(() => void begin().catch(() => {}), FIRST_FRAME_DELAY).unref();
     },
     stalled(waiting) {
       if (timer === undefined) return false;

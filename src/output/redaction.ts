@@ -89,7 +89,7 @@ function mask(text: string, ranges: readonly Range[]): string {
  *     hunter2, x  hunter2    the whole secret
  *     hunter3     nothing    6 of its 7 characters, and no ellipsis
  *     hunt…       hunt       3 or more characters before an ellipsis
- *     hunt%2…     hunt%2     the ellipsis cuts an escape
+ *     hunt%6…     hunt%6     the ellipsis cuts an escape
  */
 function find(secret: Secret, { text, starts }: Decoded): readonly Range[] {
   // The least that either match needs.

@@ -30,15 +30,23 @@ export async function loadStyle({ color }: Pick<Terminal, 'color'>): Promise<Sty
 
 /** Words for the state of a sync, a token, a check or a change. */
 const STATES = {
-  good: 'ok|succeeded|valid|success|done|completed?|finished|processed|added',
-  waiting: 'waiting|pending|in_progress|running|processing|queued|warning|updated|moved|newer',
-  bad: 'failed|failure|error|expired|rejected|aborted|cancell?ed|gone|replaced|removed|\\d+ errors?',
-  faint: 'none|not checked',
+  good: words('ok|succeeded|valid|success|done|completed?|finished|processed|added'),
+  waiting: words(
+    'waiting|pending|in_progress|running|processing|queued|warning|updated|moved|newer',
+  ),
+  bad: words(
+    'failed|failure|error|expired|rejected|aborted|cancell?ed|gone|replaced|removed|\\d+ errors?',
+  ),
+  faint: words('none|not checked'),
 };
+
+function words(alternatives: string): RegExp {
+  return new RegExp(`^(?:${alternatives})$`, 'i');
+}
 
 export function stateStyle(word: string, style: Style): Paint {
   for (const state of Object.keys(STATES) as (keyof typeof STATES)[]) {
-    if (new RegExp(`^(?:${STATES[state]})$`, 'i').test(word)) return style[state];
+    if (STATES[state].test(word)) return style[state];
   }
   return String;
 }

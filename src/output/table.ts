@@ -27,7 +27,7 @@ interface Look {
  * rows. What makes the lines:
  *
  *     the terminal has no room             recordLines
- *     a pipe, a column below the rows or   alignedLines, which pads but never wraps
+ *     a pipe, a column below the rows or   alignedLines, which pads and never wraps a cell
  *     one wider than MAX_ALIGNED
  *     a terminal otherwise                 drawnLines, by cli-table3
  *
