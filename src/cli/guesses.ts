@@ -153,7 +153,7 @@ export const RENAMED_OPTIONS: readonly RenamedOption[] = [
     advice: 'all images are listed; for fewer, use -n 100',
   },
   { typed: ['--until', '--before'], meant: '--since', advice: "use -f 'updated_on<TIME'" },
-  { typed: ['-L', '--max-items', '--max-results'], meant: '--limit' },
+  { typed: ['-L', '--max-items', '--max-results', '--tail'], meant: '--limit' },
   { typed: ['--sort-by', '--order', '--desc', '--reverse', '-r'], meant: '--sort' },
   { typed: ['--format', '--csv', '--yaml'], meant: '--output' },
   { typed: ['--path'], meant: '--get', advice: 'use --get path' },

@@ -17,7 +17,8 @@ export function parseRedisAddress(given: string) {
   const username = tryOr(() => decodeURIComponent(url.username), undefined);
   const isRedis = ['redis:', 'rediss:'].includes(url.protocol) && url.hostname !== '';
   const hasMore = url.search !== '' || url.hash !== '';
-  if (!isRedis || hasMore || !isDigits(database) || username === undefined) {
+  const isNumber = isDigits(database) && database.length <= 4;
+  if (!isRedis || hasMore || !isNumber || username === undefined) {
     throw invalidRedisUrl(text);
   }
   if (url.password !== '') {

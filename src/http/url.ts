@@ -47,7 +47,7 @@ export function isLoopback(hostname: string): boolean {
 
 /** Returns the address in the host name of a URL, which has brackets around IPv6. */
 export function withoutBrackets(hostname: string): string {
-  return hostname.replace(/[[\]]/g, '');
+  return hostname.replace(/^\[|\]$/g, '');
 }
 
 /** Removes one slash at the end of a path or URL. */

@@ -2,7 +2,7 @@
 
 import { constants } from 'node:fs';
 import { access, readdir, realpath, stat } from 'node:fs/promises';
-import { basename, dirname, extname, isAbsolute, join, posix, relative, sep } from 'node:path';
+import { basename, dirname, isAbsolute, join, posix, relative, sep } from 'node:path';
 import { mayBeXml } from '../xml.ts';
 import type { FindingList } from './findings.ts';
 import { type FindSimilar, similarTo, tellApart } from './names.ts';
@@ -42,11 +42,10 @@ export async function openPackage(
   const region = { path, offset: 0, size: stats.size };
   const start = await readRegion(region, 0, BLOCK);
   const isArchive = parseTarHeader(start) !== null;
-  const extension = extname(path).toLowerCase();
-  const isNamedOvf = extension === '.ovf';
+  const isNamedOvf = /\.ovf$/i.test(path);
   if (isNamedOvf && isArchive)
     findings.add('archive-named-ovf', basename(path), 'is an archive: rename it to .ova');
-  const isDescriptor = isNamedOvf || (extension !== '.ova' && mayBeXml(start));
+  const isDescriptor = isNamedOvf || (!/\.ova$/i.test(path) && mayBeXml(start));
   if (isDescriptor && !isArchive) return folderSource(path, stats.size, findings);
   const members: PackageFile[] = [];
   await withWindow(region, signal, async (read) => {

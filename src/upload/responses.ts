@@ -89,7 +89,7 @@ function errorText(response: HttpResponse): string {
   const { body } = response;
   const root = xmlOf(response);
   if (!root) {
-    const { value } = parseJson(body);
+    const { value } = parseJson(body, true);
     const message = isObject(value) ? value.message : undefined;
     return typeof message === 'string' && message !== '' ? message : pageText(body);
   }

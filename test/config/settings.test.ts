@@ -138,7 +138,7 @@ describe('the setting token-store', () => {
   });
 
   const INVALID =
-    'http://localhost redis: redis:// redis.example.com:6379 redis://h/x redis://h/0/1 redis://h/0?x=1 redis://h/0#x redis://h/0x xredis://h redissx://h redis://%zz@h FILE redis://bob:canary@h/0 redis://:canary@h http://bob:canary@h bob:canary@h';
+    'http://localhost redis: redis:// redis.example.com:6379 redis://h/x redis://h/12345 redis://h/0/1 redis://h/0?x=1 redis://h/0#x redis://h/0x xredis://h redissx://h redis://%zz@h FILE redis://bob:canary@h/0 redis://:canary@h http://bob:canary@h bob:canary@h';
   it.each(INVALID.split(' '))('%s is rejected without its password', (text) => {
     const error = thrownBy(() => SETTINGS['token-store'].value.parse(text));
     expect([error.code, `${error.message} ${hintOf(error)}`.includes('canary')]).toEqual([

@@ -90,6 +90,7 @@ it.each([
 it.each([
   ['[::1]', '::1'],
   ['images.example.com', 'images.example.com'],
+  ['h[', 'h['],
 ])('withoutBrackets of %s is %s', (hostname, address) => {
   expect(withoutBrackets(hostname)).toBe(address);
 });

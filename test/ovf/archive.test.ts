@@ -137,8 +137,8 @@ describe('an archive', () => {
     await expect(readPackage('/dev/null', { signal })).rejects.toBe('enough');
   });
 
-  it('that is named .ovf says so', async () => {
-    const { findings } = await readBytes(WHOLE, 'vm.ovf');
+  it.each(['vm.ovf', 'VM.OVF', '.ovf'])('that is named %s says so', async (name) => {
+    const { findings } = await readBytes(WHOLE, name);
     const message = 'is an archive: rename it to .ova';
     expect(findings).toMatchObject([{ code: 'archive-named-ovf', severity: 'error', message }]);
   });
