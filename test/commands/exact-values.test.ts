@@ -36,7 +36,7 @@ describe('integers that a double cannot hold', () => {
     'are an error as the id of an image: %s',
     async (id) => {
       const { imgctl } = await userOf(IMAGE.replace('1', id));
-      const error = /the image id \S+ is 2\^53 or larger\n/;
+      const error = /the image id \S+ is not between -2\^53 and 2\^53\n/;
       await expectSteps(
         imgctl,
         ['images list', '', error, 1],
@@ -52,7 +52,8 @@ describe('integers that a double cannot hold', () => {
     const head =
       '"version":1,"taken_at":"2026-01-01T00:00:00Z","base_url":"https://h","username":null';
     writeFileSync(file, `{${head},"images":[\n${IMAGE.replace('1', '9007199254740993')}\n]}\n`);
-    const error = /catalogue\.json is damaged: the image id 9007199254740993 is 2\^53 or larger/;
+    const error =
+      /catalogue\.json is damaged: the image id 9007199254740993 is not between -2\^53 and 2\^53/;
     await expectSteps(imgctl, [`images list -f id<6 --from ${file}`, '', error, 2]);
   });
 });
