@@ -30,12 +30,12 @@ function launch() {
 }
 
 /** Prints the answer; returns false for what the bundle has to answer, errors included. */
-function answer([command, shell = '', ...others], fs, path) {
-  const isVersion = shell === '' && ['--version', '-V', 'version'].includes(command);
-  const isScript = command === 'completion' && /^\w+$/.test(shell) && others.length === 0;
+function answer([command, ...args], fs, path) {
+  const isVersion = args.length === 0 && ['--version', '-V', 'version'].includes(command);
+  const isScript = command === 'completion' && args.length === 1 && /^\w+$/.test(args[0]);
   if (!isVersion && !isScript) return false;
   try {
-    const file = isVersion ? 'package.json' : `completions/imgctl.${shell}`;
+    const file = isVersion ? 'package.json' : `completions/imgctl.${args[0]}`;
     const text = fs.readFileSync(path.join(__dirname, '..', file), 'utf8');
     fs.writeFileSync(1, isVersion ? `${JSON.parse(text).version}\n` : text);
     return true;

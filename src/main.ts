@@ -43,7 +43,7 @@ async function lineOf(argv: readonly string[], io: Io): Promise<CommandLine> {
     const commands = isForImages ? [images] : (await import('./commands/index.ts')).COMMANDS;
     return readCommandLine(argv, commands, io);
   } catch (thrown) {
-    // A usage error, or an upgrade that has removed a file.
+    // An upgrade may have removed the file.
     return { given: new Map(), act: async () => Promise.reject<undefined>(thrown) };
   }
 }
@@ -72,5 +72,5 @@ function endBySignal(process: NodeJS.Process, exitCode: number): void {
   setTimeout(() => process.kill(process.pid, signal), GRACE_PERIOD).unref();
 }
 
-/** Milliseconds to wait for a process that can end by itself. */
+/** Milliseconds to wait for a process that can end by itself; SAME_SIGNAL is shorter. */
 const GRACE_PERIOD = 200;
