@@ -72,5 +72,5 @@ function endBySignal(process: NodeJS.Process, exitCode: number): void {
   setTimeout(() => process.kill(process.pid, signal), GRACE_PERIOD).unref();
 }
 
-/** Milliseconds to wait for a process that can end by itself; SAME_SIGNAL is shorter. */
+/** Milliseconds to wait for a process that can end by itself; longer than SAME_SIGNAL. */
 const GRACE_PERIOD = 200;

@@ -119,7 +119,7 @@ function openTerminal(platform: NodeJS.Platform): Sink | undefined {
   };
 }
 
-/** Milliseconds after a signal until messages on stderr are given up; output is at once. */
+/** Milliseconds after a signal until messages are given up; output is given up at once. */
 const LAST_WORDS = 300;
 
 /** Returns a sink whose writes are given up soon after a signal: its reader may stand still. */

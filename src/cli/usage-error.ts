@@ -60,7 +60,7 @@ export function usageError(typed: TypedLine, stop: CommanderError | undefined): 
   }
 }
 
-/** Returns the flag, or that of the typed option that implies it. */
+/** Returns the flag, or if nobody typed it, that of the typed option that implies it. */
 function typedFlag(flag: string, words: readonly TypedWord[]): string {
   const options = words.flatMap(({ option }) => option ?? []);
   if (options.some((option) => longFlag(option) === flag)) return flag;

@@ -111,6 +111,8 @@ async function show(
     const given = { ...defaultsOf(command.options ?? []), ...options };
     const result = await command.run?.(run, given, ...words);
     if (result) await showResult(run, result);
+    // What the outer run prints next has to come after the last message.
+    await run.console.flush();
   } catch (error) {
     await run.console.fail(error);
     context.io.signal.throwIfAborted();
