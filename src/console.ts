@@ -1,34 +1,31 @@
-// Orders what a run writes: data on stdout, notices on stderr, and a progress line between them.
+// What a run says on stderr, besides its progress: errors, warnings, reports and notes.
 
 import { asImgctlError } from './errors.ts';
 import type { Advice } from './facts.ts';
-import { type Io, type Sink, withWrite } from './io.ts';
+import type { Io } from './io.ts';
 import {
   clean,
   type ErrorFormat,
   errorMessage,
-  formatError,
-  formatNotice,
+  formatMessage,
+  formatTrace,
   type Message,
   type Notice,
   type NoticeKind,
   noticeMessage,
 } from './output/messages.ts';
-import { createLines, createSpinner, type Describe, type Progress } from './output/progress.ts';
 import { Redaction } from './output/redaction.ts';
 import { loadStyle, type Style } from './output/style.ts';
-import type { Terminal } from './output/terminal.ts';
 import { wrapWords } from './output/text.ts';
+import { type ProgressStyle, WriteQueue } from './output/write-queue.ts';
 
 export type { Redaction };
 
 /** The style of notices, read at each write: options are known once the command line is parsed. */
-export interface ConsoleStyle {
-  readonly quiet: boolean;
+export interface ConsoleStyle extends ProgressStyle {
   readonly errorFormat: Pick<ErrorFormat, 'json' | 'debug'>;
   /** Returns the hint as this run prints it. */
   hintOf(facts: Advice): string;
-  readonly errorTerminal: Terminal;
   /** Receives errors and notices as values, besides stderr. */
   readonly receive?: ((message: Message) => void) | undefined;
 }
@@ -39,24 +36,15 @@ interface SuccessOptions extends Pick<Notice, 'hint' | 'details'> {
   readonly hasWarnings?: boolean;
 }
 
-export class Console {
-  /** Secrets that no notice may show; data on stdout is left as it is. */
-  readonly redaction: Redaction;
-  /** stdout, in order with the notices. */
-  readonly stdout: Sink;
-  readonly #io: Io;
+export class Console extends WriteQueue {
   readonly #style: ConsoleStyle;
-  #queue: Promise<void> = Promise.resolve();
   readonly #warnings = new Set<string>();
-  #progress: Progress | undefined;
-  /** Of failed parts: on a terminal the first hint, which is shown at the end; else the last. */
-  #partHint: string | undefined;
+  #hintForEnd: string | undefined;
+  #lastPartHint: string | undefined;
 
   constructor(io: Io, style: ConsoleStyle, redaction = new Redaction()) {
-    this.#io = io;
+    super(io, style, redaction);
     this.#style = style;
-    this.redaction = redaction;
-    this.stdout = withWrite(io.stdout, (text: string) => this.print(text));
   }
 
   /** Something is wrong, but the command continues. The same warning is shown once. */
@@ -64,13 +52,13 @@ export class Console {
 
   /** A warning of a part: one of several packages, files or problems. */
   warnOfPart(message: string, hint?: Advice): void {
-    this.#warning(message, hint, this.marksParts ? '!' : undefined);
+    this.#warning(message, hint, this.usesMarks ? '!' : undefined);
   }
 
   #warning(message: string, hint: Advice | undefined, mark?: string): void {
     if (this.#warnings.has(message)) return;
     this.#warnings.add(message);
-    this.#notice('warning', { message, hint }, ({ waiting }) => mark && waiting(mark));
+    this.#notice('warning', { message, hint }, ({ caution }) => mark && caution(mark));
   }
 
   /** Something failed, but the command continues. In JSON a warning, as an error ends the run. */
@@ -78,19 +66,17 @@ export class Console {
     this.#failure({ message, hint });
   }
 
-  /**
-   * A failure of a part. On a terminal the first hint is left to the end; elsewhere none is said
-   * twice in a row.
-   */
+  /** A failure of a part. Its hint is omitted if it is said at the end, or was said just before. */
   failureOfPart({ hint: facts, details, ...failure }: Notice): void {
     const hint = facts && this.#style.hintOf(facts);
-    if (this.marksParts) this.#partHint ??= hint;
-    const news = hint === this.#partHint ? undefined : hint;
-    if (this.marksParts) {
+    if (this.usesMarks) {
+      this.#hintForEnd ??= hint;
+      const news = hint === this.#hintForEnd ? undefined : hint;
       const mark = this.#style.errorTerminal.unicode ? '✗' : 'failed:';
       this.#failure({ ...failure, details: details?.map(shortDigests), hint: news }, mark);
     } else {
-      this.#partHint = hint;
+      const news = hint === this.#lastPartHint ? undefined : hint;
+      this.#lastPartHint = hint;
       this.#failure({ ...failure, details, hint: news });
     }
   }
@@ -99,25 +85,24 @@ export class Console {
     this.#notice('warning', notice, ({ bad }) => (mark ? bad(mark) : `imgctl: ${bad('error:')}`));
   }
 
-  /** The first hint of failed parts, on a terminal: it is to be shown once at the end. */
+  /** The first hint of failed parts, on a terminal only: the command shows it after all parts. */
   get hintForEnd(): string | undefined {
-    return this.marksParts ? this.#partHint : undefined;
+    return this.#hintForEnd;
   }
 
-  /** True if parts are named in lines of their own that begin with a mark: on a terminal. */
-  get marksParts(): boolean {
-    return this.#io.stderr.isTTY && !this.#style.errorFormat.json;
+  /** True if lines of parts and successes begin with a mark: on a terminal. */
+  get usesMarks(): boolean {
+    return this.io.stderr.isTTY && !this.#style.errorFormat.json;
   }
 
   /** Says what the run waits for: in the progress line, or as a line of its own. */
   readonly waiting = (text: string): void => {
-    if (this.#progress) this.#progress.update(text);
-    else this.report(text);
+    if (!this.showProgress(text)) this.report(text);
   };
 
   /** Says which response a run has waited for, unless its progress shows that it waits. */
   readonly stalled = (text: string): void => {
-    if (!this.#progress?.stalled(text)) this.report(text);
+    if (!this.showStalled(text)) this.report(text);
   };
 
   /** Reports what was done or is waited for, unless -q is set. */
@@ -127,131 +112,63 @@ export class Console {
 
   /** Says that nothing was found, or what to do next: on a terminal only, as cron mails output. */
   readonly note = (message: string, hint?: Advice): void => {
-    if (this.#io.stderr.isTTY) this.report(message, hint);
+    if (this.io.stderr.isTTY) this.report(message, hint);
   };
 
   /** Reports a success unless -q is set: on a terminal with a mark, and another after warnings. */
   success(message: string, options: SuccessOptions = {}): void {
     const { elsewhere = lowerFirst(message), hasWarnings, hint, details } = options;
-    const { quiet, errorFormat, errorTerminal } = this.#style;
-    if (errorFormat.json || !this.#io.stderr.isTTY) {
+    const { quiet, errorTerminal } = this.#style;
+    if (!this.usesMarks) {
       if (elsewhere !== null) this.report(elsewhere, hint);
     } else if (!quiet) {
       const ok = errorTerminal.unicode ? '✓' : 'ok:';
-      this.#notice('note', { message, hint, details }, ({ good, waiting }) =>
-        hasWarnings ? waiting('!') : good(ok),
+      this.#notice('note', { message, hint, details }, ({ good, caution }) =>
+        hasWarnings ? caution('!') : good(ok),
       );
     }
   }
 
-  /** Writes a dim line below a table. @param hidden columns that the terminal has no room for */
-  readonly footer = (
-    summary: string | undefined,
-    hidden: readonly string[],
-    hasNoTrunc: boolean,
-  ): void => {
-    const option = hasNoTrunc ? '--no-trunc' : '-o json';
-    const dropped = hidden.length > 0 ? `hidden: ${hidden.join(', ')} (${option})` : '';
-    const text = [summary, dropped].filter(Boolean).join('; ');
+  /** Writes a dim line below a table, if there is anything to say. */
+  footer(text: string): void {
     if (text === '') return;
-    this.#enqueue((format) => {
-      const lines = wrapWords(clean(text, format), format.width ?? Number.POSITIVE_INFINITY);
-      return lines.map((line) => `${format.style.faint(line)}\n`).join('');
+    this.writeError(async () => {
+      const { width = Number.POSITIVE_INFINITY, style, redact } = await this.#format();
+      const lines = wrapWords(clean(text, redact), width);
+      return lines.map((line) => `${style.faint(line)}\n`).join('');
     });
-  };
+  }
 
   trace(line: string): void {
     this.#notice('debug', { message: line });
   }
 
-  /** Writes to stdout after everything before it. @throws BrokenPipeError, ImgctlError */
-  print(data: string | Uint8Array): Promise<void> {
-    const write = () => this.#io.stdout.write(data);
-    const written = this.#queue.then(() =>
-      this.#io.stdout.isTTY ? this.#whilePaused(write) : write(),
-    );
-    this.#queue = written.catch(() => {});
-    return written;
+  #notice(kind: NoticeKind, notice: Notice, markOf?: (style: Style) => string | undefined): void {
+    this.writeError(async () => {
+      const format = await this.#format();
+      const message = noticeMessage(kind, notice, format);
+      if (kind !== 'debug') this.#style.receive?.(message);
+      return formatMessage(message, format, markOf?.(format.style));
+    });
   }
 
-  /**
-   * From now on, a line says what is done.
-   * @param isBrief if the line cannot be redrawn, nothing is written instead of a line per change
-   */
-  startProgress({ isBrief = false } = {}): void {
-    const { errorTerminal, errorFormat, quiet } = this.#style;
-    const { stream } = this.#io.stderr;
-    const { apply: redact } = this.redaction;
-    this.endProgress();
-    if (quiet) return;
-    if (errorTerminal.interactive) {
-      if (stream) this.#progress = createSpinner(stream, errorTerminal, redact);
-    } else if (!isBrief) {
-      const write = (line: string) => this.#enqueue(() => line);
-      this.#progress = createLines(write, redact, errorFormat.json);
-    }
-  }
-
-  /** @param text of a line; if it is empty, a spinner or a long wait shows `describe` */
-  showProgress(text: string, describe?: Describe): void {
-    this.#progress?.update(text, describe);
-  }
-
-  endProgress(): void {
-    this.#progress?.stop();
-    this.#progress = undefined;
-  }
-
-  /** Runs an action, of which a line says what is done. */
-  async withProgress<Done>(action: () => Promise<Done>): Promise<Done> {
-    this.startProgress();
-    try {
-      return await action();
-    } finally {
-      this.endProgress();
-    }
-  }
-
+  /** Writes the error that ends the run. */
   async fail(thrown: unknown): Promise<void> {
     await this.flush();
     const error = asImgctlError(thrown);
     const format = await this.#format();
-    this.#style.receive?.(errorMessage(error, format));
-    await this.#io.stderr.write(formatError(error, format)).catch(() => {});
+    const message = errorMessage(error, format);
+    this.#style.receive?.(message);
+    const trace = format.debug ? formatTrace(error, format) : '';
+    await this.io.stderr.write(formatMessage(message, format) + trace).catch(() => {});
   }
 
-  /** Ends the progress. Resolves when everything is written. */
-  async flush(): Promise<void> {
-    this.endProgress();
-    await this.#queue;
-  }
-
-  async #format() {
+  async #format(): Promise<ErrorFormat> {
     const { errorFormat, errorTerminal } = this.#style;
     const style = await loadStyle(errorTerminal);
     const { apply: redact } = this.redaction;
     const hintOf: ConsoleStyle['hintOf'] = (facts) => this.#style.hintOf(facts);
     return { ...errorFormat, style, redact, hintOf, width: errorTerminal.width };
-  }
-
-  #notice(kind: NoticeKind, notice: Notice, markOf?: (style: Style) => string | undefined): void {
-    this.#enqueue((format) => {
-      if (kind !== 'debug') this.#style.receive?.(noticeMessage(kind, notice, format));
-      return formatNotice(kind, notice, format, markOf?.(format.style));
-    });
-  }
-
-  #enqueue(formatted: (format: ErrorFormat) => string): void {
-    this.#queue = this.#queue
-      .then(async () => {
-        const text = formatted(await this.#format());
-        await this.#whilePaused(() => this.#io.stderr.write(text));
-      })
-      .catch(() => {});
-  }
-
-  #whilePaused(write: () => Promise<void>): Promise<void> {
-    return this.#progress ? this.#progress.whilePaused(write) : write();
   }
 }
 

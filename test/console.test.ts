@@ -21,10 +21,8 @@ function sayAll(console: Console): void {
   console.success('Saved it', { hint: 'use it', details: ['in a.json'] });
   console.success('Saved all', { elsewhere: null });
   console.success('Saved most', { elsewhere: 'a.ova: saved', hasWarnings: true });
-  console.footer(undefined, [], true);
-  console.footer('3 images', [], true);
-  console.footer('3 images', ['size', 'folder'], true);
-  console.footer(undefined, ['size'], false);
+  console.footer('');
+  console.footer('3 images');
   console.trace('GET /v2');
 }
 
@@ -56,8 +54,6 @@ hint: use it
 ✓ Saved all
 ! Saved most
 3 images
-3 images; hidden: size, folder (--no-trunc)
-hidden: size (-o json)
 imgctl: debug: GET /v2
 `,
   ],
@@ -79,8 +75,6 @@ failed: c.ova failed
 hint: buy it
 failed: d.ova failed
 3 images
-3 images; hidden: size, folder (--no-trunc)
-hidden: size (-o json)
 imgctl: debug: GET /v2
 `,
   ],
@@ -108,8 +102,6 @@ imgctl: saved it
 hint: use it
 imgctl: a.ova: saved
 3 images
-3 images; hidden: size, folder (--no-trunc)
-hidden: size (-o json)
 imgctl: debug: GET /v2
 `,
   ],
@@ -130,8 +122,6 @@ imgctl: debug: GET /v2
 {"note":{"message":"saved it","hint":"use it"}}
 {"note":{"message":"a.ova: saved"}}
 3 images
-3 images; hidden: size, folder (--no-trunc)
-hidden: size (-o json)
 {"debug":{"message":"GET /v2"}}
 `,
   ],

@@ -56,8 +56,7 @@ export async function showResult(context: Context, result: Result): Promise<numb
   const place = {
     sink: console.stdout,
     terminal: () => context.terminal,
-    footer: (hidden: readonly string[]) =>
-      console.footer(end.summary, hidden, output?.hasNoTrunc === true),
+    footer: (hidden: readonly string[]) => console.footer(footerText(end.summary, hidden, output)),
   };
   const print = async () => {
     if (text !== undefined) await writeText(place.sink, [text]);
@@ -80,6 +79,17 @@ export async function showResult(context: Context, result: Result): Promise<numb
   }
   if (end.error !== undefined) throw end.error;
   return end.exitCode ?? 0;
+}
+
+/** Returns `3 images; hidden: size, folder (--no-trunc)`, or less. */
+export function footerText(
+  summary: string | undefined,
+  hidden: readonly string[],
+  output: Pick<Output, 'takesColumns'> | undefined,
+): string {
+  const toSeeAll = output?.takesColumns ? '--no-trunc' : '-o json';
+  const dropped = hidden.length > 0 && `hidden: ${hidden.join(', ')} (${toSeeAll})`;
+  return [summary, dropped].filter(Boolean).join('; ');
 }
 
 /** Adds what was done to the error of a failed write. */

@@ -41,28 +41,6 @@ export interface Message {
   };
 }
 
-/** Returns the text of an error for stderr: complete lines, safe for a terminal. */
-export function formatError(error: ImgctlError, format: ErrorFormat): string {
-  const text = formatMessage(errorMessage(error, format), format);
-  if (!format.debug) return text;
-  const { stack = '' } = error.cause instanceof Error ? error.cause : error;
-  // Masked before it is split: a secret may have a line break.
-  const lines = format.redact(stack).split('\n');
-  const masked = { ...format, redact: String };
-  const trace = lines.map((message) => formatNotice('debug', { message }, masked));
-  return text + trace.join('');
-}
-
-/** Returns the text of a notice. @param mark begins it instead of the name of the program */
-export function formatNotice(
-  kind: NoticeKind,
-  notice: Notice,
-  format: ErrorFormat,
-  mark?: string,
-): string {
-  return formatMessage(noticeMessage(kind, notice, format), format, mark);
-}
-
 export function errorMessage(error: ImgctlError, format: ErrorFormat): Message {
   const { code, message, details, facts, status, exitCode } = error;
   const content = cleanContent({ code, message, details, hint: facts }, format);
@@ -76,25 +54,33 @@ export function noticeMessage(kind: NoticeKind, notice: Notice, format: ErrorFor
 function cleanContent({ code, message, details, hint }: Notice, format: ErrorFormat) {
   return {
     code,
-    message: clean(message, format),
+    message: clean(message, format.redact),
     // Not masked: names of images and files are data.
     details: details?.map(printable),
-    hint: hint === undefined ? undefined : clean(format.hintOf(hint), format),
+    hint: hint === undefined ? undefined : clean(format.hintOf(hint), format.redact),
   };
 }
 
 /** Masks secrets, and escapes what would harm a terminal. */
-export function clean(text: string, { redact }: ErrorFormat): string {
+export function clean(text: string, redact: Redaction['apply']): string {
   return printable(redact(text));
 }
 
-function formatMessage({ kind, content }: Message, format: ErrorFormat, mark?: string): string {
+/**
+ * Returns complete lines for stderr, safe for a terminal.
+ * @param mark begins them instead of the name of the program
+ */
+export function formatMessage(
+  { kind, content }: Message,
+  format: Pick<ErrorFormat, 'json' | 'style' | 'width'>,
+  mark?: string,
+): string {
   if (format.json) return `${JSON.stringify({ [kind]: content })}\n`;
   const { style } = format;
   const { message, hint, details = [] } = content;
   const labels = {
     error: style.bad('imgctl:'),
-    warning: `imgctl: ${style.waiting('warning:')}`,
+    warning: `imgctl: ${style.caution('warning:')}`,
     note: 'imgctl:',
     debug: `imgctl: ${style.faint('debug:')}`,
   };
@@ -110,4 +96,15 @@ function formatMessage({ kind, content }: Message, format: ErrorFormat, mark?: s
   }
   if (hint !== undefined) lines.push(`${style.hint('hint:')} ${hint}`);
   return [...lines, ''].join('\n');
+}
+
+/** Returns the stack trace of the error, or of its cause, as debug lines. */
+export function formatTrace(error: ImgctlError, format: ErrorFormat): string {
+  const { stack = '' } = error.cause instanceof Error ? error.cause : error;
+  // Masked before it is split: a secret may have a line break.
+  const lines = format.redact(stack).split('\n');
+  const messages = lines.map(
+    (line): Message => ({ kind: 'debug', content: { message: printable(line), hint: undefined } }),
+  );
+  return messages.map((message) => formatMessage(message, format)).join('');
 }

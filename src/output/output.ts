@@ -93,8 +93,8 @@ export class Output {
   readonly hasHeader: boolean;
   /** True if notes are printed: other formats than a table show that nothing was found. */
   readonly hasNotes: boolean;
-  /** True if the command has --no-trunc; beside --get, it has -c then. */
-  readonly hasNoTrunc: boolean;
+  /** True if the command has -c and --no-trunc. */
+  readonly takesColumns: boolean;
   readonly #now: () => number;
   readonly #timeStyle: TimeStyle;
   /** The columns with times, if those are formatted. */
@@ -112,7 +112,7 @@ export class Output {
     this.table = { asRecords, omitsMissing, groupBy, hasSentences, mayCut: trunc !== false };
     this.hasHeader = header !== false && printed.kind !== 'value';
     this.hasNotes = settings.format === 'table';
-    this.hasNoTrunc = trunc !== undefined;
+    this.takesColumns = trunc !== undefined;
     this.#now = settings.now;
     // An invalid format of times fails only a command that has times.
     this.#timeStyle = times.length > 0 ? timeStyle(settings, options) : 'raw';

@@ -16,24 +16,25 @@ export interface Progress {
    * Says which response the run waits for, until the next update.
    * @returns false if nothing shows it, as there was no update
    */
-  stalled(waiting: string): boolean;
+  stalled(response: string): boolean;
   /** Erases the line while something else is written to the same terminal; one call at a time. */
   whilePaused<Result>(write: () => Promise<Result>): Promise<Result>;
   /** Erases the line; nothing is called afterwards. */
   stop(): void;
 }
 
-/** @param waiting which response the run waits for, if that is known and was not written yet */
-export type Describe = (waiting?: string) => string;
+/** @param stalled which response the run waits for, if that is known and was not written yet */
+export type Describe = (stalled?: string) => string;
 
 /** What the run is doing, as it said last. */
 interface Activity {
   readonly text: string;
   readonly describe: Describe;
-  readonly waiting?: string;
+  /** Which response it waits for. */
+  readonly stalled?: string;
 }
 
-function activityOf(text: string, describe: Describe = (waiting = text) => waiting): Activity {
+function activityOf(text: string, describe: Describe = (stalled = text) => stalled): Activity {
   return { text, describe };
 }
 
@@ -71,9 +72,9 @@ export function createLines(
     writeLine(`${json ? JSON.stringify({ progress }) : progress}\n`);
   };
   const writeAgain = () => {
-    const { text, describe, waiting } = activity;
+    const { text, describe, stalled } = activity;
     activity = { text, describe };
-    write(describe(waiting));
+    write(describe(stalled));
   };
   return {
     update(text, describe) {
@@ -84,9 +85,9 @@ export function createLines(
       clearInterval(timer);
       timer = setInterval(writeAgain, LINE_INTERVAL).unref();
     },
-    stalled(waiting) {
+    stalled(response) {
       if (timer === undefined) return false;
-      activity = { ...activity, waiting };
+      activity = { ...activity, stalled: response };
       return true;
     },
     whilePaused: (action) => action(),
@@ -106,7 +107,7 @@ export function createSpinner(
   let stopped = false;
   let paused = false;
 
-  const textNow = () => printable(redact(activity.describe(activity.waiting)));
+  const textNow = () => printable(redact(activity.describe(activity.stalled)));
   const begin = async () => {
     const loaded = await loadSpinner(stream, terminal, textNow);
     if (stopped) return;
@@ -123,9 +124,9 @@ export function createSpinner(
       activity = activityOf(text, describe);
       timer ??= setTimeout(() => void begin().catch(() => {}), FIRST_FRAME_DELAY).unref();
     },
-    stalled(waiting) {
+    stalled(response) {
       if (timer === undefined) return false;
-      activity = { ...activity, waiting };
+      activity = { ...activity, stalled: response };
       return true;
     },
     async whilePaused(write) {

@@ -11,7 +11,7 @@ export const UNSTYLED = {
   faint: String,
   hint: String,
   good: String,
-  waiting: String,
+  caution: String,
   bad: String,
 };
 
@@ -24,14 +24,14 @@ export async function loadStyle({ color }: Pick<Terminal, 'color'>): Promise<Sty
   if (chalk === undefined) return UNSTYLED;
   // An explicit level, as chalk itself ignores NO_COLOR and --color.
   const { bold, cyan, dim, green, yellow, red } = new chalk.Chalk({ level: 1 });
-  const states = { good: green, waiting: yellow, bad: red };
+  const states = { good: green, caution: yellow, bad: red };
   return { heading: bold, id: cyan, faint: dim, hint: cyan, ...states };
 }
 
 /** Words for the state of a sync, a token, a check or a change. */
 const STATES = {
   good: words('ok|succeeded|valid|success|done|completed?|finished|processed|added'),
-  waiting: words(
+  caution: words(
     'waiting|pending|in_progress|running|processing|queued|warning|updated|moved|newer',
   ),
   bad: words(

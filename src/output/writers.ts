@@ -126,7 +126,7 @@ function valuesOf(column: Column, rows: readonly Row[], output: Output): readonl
   const message =
     length === 1 ? `${name} has no value` : `${missing} of ${length} results have no ${name}`;
   const toSeeAll = 'omit --get to see all fields';
-  const facts = output.hasNoTrunc ? `use -c ${name} -o tsv --no-header` : toSeeAll;
+  const facts = output.takesColumns ? `use -c ${name} -o tsv --no-header` : toSeeAll;
   throw new ImgctlError('not-found', message, { facts });
 }
 

@@ -1,6 +1,7 @@
 // Progress on a terminal, with a clock that the test moves, and elsewhere.
 
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { footerText } from '../../src/cli/result.ts';
 import { Console } from '../../src/console.ts';
 import { ImgctlError } from '../../src/errors.ts';
 import type { Sink } from '../../src/io.ts';
@@ -283,9 +284,9 @@ it.each([
 ])(
   'the line below a table for %j and the hidden columns %j (--no-trunc: %s) is %j',
   async (...row) => {
-    const [summary, hidden, hasNoTrunc, expected] = row;
+    const [summary, hidden, takesColumns, expected] = row;
     const { sink, console } = start();
-    console.footer(summary, hidden, hasNoTrunc);
+    console.footer(footerText(summary, hidden, { takesColumns }));
     await console.flush();
     expect(sink.written).toBe(expected);
   },

@@ -3,12 +3,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ImgctlError } from '../../src/errors.ts';
-import { type ErrorFormat, formatError, formatNotice } from '../../src/output/messages.ts';
+import type { ErrorFormat } from '../../src/output/messages.ts';
 import { Redaction } from '../../src/output/redaction.ts';
 import { printable } from '../../src/output/text.ts';
 import { shorten } from '../../src/words.ts';
 import { cpuSeconds } from '../support/cpu.ts';
 import { PLAIN } from '../support/message-format.ts';
+import { formatError, formatNotice } from '../support/messages.ts';
 import { anyCharacter } from '../support/texts.ts';
 
 const inPoints = (text: string, write: (point: number) => string) =>

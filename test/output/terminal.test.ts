@@ -2,11 +2,11 @@
 
 import { expect, it } from 'vitest';
 import { ImgctlError } from '../../src/errors.ts';
-import { formatError, formatNotice } from '../../src/output/messages.ts';
 import { loadStyle, stateStyle } from '../../src/output/style.ts';
 import { decideTerminal } from '../../src/output/terminal.ts';
 import { MemorySink } from '../support/memory-sink.ts';
 import { PLAIN } from '../support/message-format.ts';
+import { formatError, formatNotice } from '../support/messages.ts';
 import { rows } from '../support/rows.ts';
 
 const SCREEN = new MemorySink(80);

@@ -94,8 +94,8 @@ export class PackageBatch {
     const error = first === undefined ? undefined : this.#failures.get(first);
     if (error === undefined || this.files.length === 1) return error;
     // On a terminal, a line with a mark has named each file.
-    const { marksParts, hintForEnd } = this.#context.console;
-    const message = marksParts ? this.#counted(counts) : this.summary(counts);
+    const { usesMarks, hintForEnd } = this.#context.console;
+    const message = usesMarks ? this.#counted(counts) : this.summary(counts);
     return new ImgctlError(error.code, message, { cause: error, facts: hintForEnd });
   }
 }
