@@ -138,16 +138,14 @@ export function layoutOf(
 ): Table | undefined {
   if (!mayCut || cellsOf(columns) <= room) return { beside: columns };
   if (room < MIN_TABLE_WIDTH) return undefined;
-  const arrange = (some: readonly TableColumn[], steps: HidingSteps) =>
-    cutColumns(hideColumns(some, room, steps), room, unicode);
   const steps = room < MIN_TIMES_WIDTH ? HIDING_STEPS : USUAL_STEPS;
+  const fitted = (some: readonly TableColumn[]) =>
+    cutColumns(hideColumns(some, room, steps), room, unicode);
   const last = columns.at(-1);
-  const beside = arrange(columns, steps);
-  if (beside && !isCramped(last, beside)) return { beside };
-  // If they do not even fit when cut, times are hidden too: the last column needs a row above it.
-  const others = arrange(columns.slice(0, -1), beside ? steps : HIDING_STEPS);
-  if (others && last) return { beside: others, below: last };
-  return undefined;
+  const all = fitted(columns);
+  if (all && !isCramped(last, all)) return { beside: all };
+  const others = fitted(columns.slice(0, -1));
+  return others && last && { beside: others, below: last };
 }
 
 type HidingSteps = readonly Column['hides'][];
