@@ -100,7 +100,8 @@ function find(secret: Secret, { text, starts }: Decoded): readonly Range[] {
     // In the secret `hunt…r2` itself, the ellipsis is no cut.
     const end = Math.max(wholeEnd(secret, text, start), cutEnd(secret, text, start));
     if (end > start) ranges.push([starts[start] ?? 0, starts[end] ?? 0]);
-    start = text.indexOf(beginning, Math.max(end, start + 1));
+    // The secret may overlap itself.
+    start = text.indexOf(beginning, start + 1);
   }
   return ranges;
 }

@@ -54,6 +54,7 @@ describe('Redaction', () => {
   it.each<[string | string[], string, string]>([
     [SECRET, `the service says: ${SECRET}`, 'the service says: ***'],
     [SECRET, `${SECRET}${SECRET} and ${SECRET}`, '****** and ***'],
+    ['abcabcabc', 'x abcabcabcabc', 'x ***'],
     [SECRET, `cut: ${SECRET.slice(0, 12)}`, 'cut: ***'],
     [SECRET, `cut: ${SECRET.slice(0, 11)}`, 'cut: correct hor'],
     [SECRET, `cut: ${SECRET.slice(0, 15)}…`, 'cut: ***…'],
