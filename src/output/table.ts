@@ -24,13 +24,7 @@ interface Look {
 
 /**
  * Writes rows, uncut in a pipe. With `groupBy`, writes each value of that column, and below it its
- * rows. What makes the lines:
- *
- *     the terminal has no room             recordLines
- *     a pipe, a column below the rows or   alignedLines, which pads and never wraps a cell
- *     one wider than MAX_ALIGNED
- *     a terminal otherwise                 drawnLines, by cli-table3
- *
+ * rows.
  * @returns the columns that the terminal has no room for
  */
 export async function writeTable(
@@ -42,22 +36,36 @@ export async function writeTable(
   const look = { output, terminal, style: await loadStyle(terminal) };
   const columns = measureColumns(output, rows, look.style);
   const layout = layoutOf(columns, output.table, terminal);
-  const { beside, below } = layout ?? { beside: columns };
-  const isDrawn =
-    terminal.width !== undefined && !below && beside.every(({ width }) => width <= MAX_ALIGNED);
-  const CliTable = layout && isDrawn ? (await import('cli-table3')).default : undefined;
+  const linesOf = await chooseLines(layout, look);
+  const table = layout ?? { beside: columns };
   for (const { heading, at } of groupsOf(rows, output.table.groupBy)) {
-    const group = beside.map((column) => onlyRows(column, at));
     await writeText(sink, [heading]);
-    if (!layout) await writeText(sink, recordLines(group, look, true));
-    else if (CliTable) await writeText(sink, drawnLines(CliTable, group, look));
-    else {
-      const table = { beside: group, ...(below ? { below: onlyRows(below, at) } : {}) };
-      await writeText(sink, alignedLines(table, look));
-    }
+    await writeText(sink, linesOf(onlyRows(table, at)));
   }
-  const shown = namesOf(below ? [...beside, below] : beside);
-  return layout ? namesOf(output.printed.columns).filter((name) => !shown.includes(name)) : [];
+  const shown = namesOf(table.below ? [...table.beside, table.below] : table.beside);
+  return namesOf(columns).filter((name) => !shown.includes(name));
+}
+
+/**
+ * Returns what makes the lines of a table:
+ *
+ *     the terminal has no room             recordLines
+ *     a terminal otherwise                 drawnLines, by cli-table3
+ *     a pipe, a column below the rows or   alignedLines, which pads and never wraps a cell
+ *     one wider than MAX_ALIGNED
+ */
+async function chooseLines(
+  layout: Table | undefined,
+  look: Look,
+): Promise<(table: Table) => Iterable<string>> {
+  if (!layout) return ({ beside }) => recordLines(beside, look, true);
+  const { beside, below } = layout;
+  const isNarrow = beside.every(({ width }) => width <= MAX_ALIGNED);
+  if (look.terminal.width === undefined || below || !isNarrow) {
+    return (table) => alignedLines(table, look);
+  }
+  const { default: CliTable } = await import('cli-table3');
+  return (table) => drawnLines(CliTable, table.beside, look);
 }
 
 interface Group {
@@ -80,15 +88,14 @@ function groupsOf(rows: readonly Row[], groupBy: string | undefined): Iterable<G
   return groups.values();
 }
 
-/** Returns the column with only the rows at these indexes. */
-function onlyRows(column: TableColumn, at: readonly number[]): TableColumn {
-  const { texts, isMissing } = column;
-  const text = (index: number) => texts[index] ?? '';
-  return {
+/** Returns the table with only the rows at these indexes. */
+function onlyRows({ beside, below }: Table, at: readonly number[]): Table {
+  const reduce = (column: TableColumn): TableColumn => ({
     ...column,
-    texts: at.map(text),
-    isMissing: at.map((index) => isMissing[index] === true),
-  };
+    texts: at.map((index) => column.texts[index] ?? ''),
+    isMissing: at.map((index) => column.isMissing[index] === true),
+  });
+  return { beside: beside.map(reduce), ...(below ? { below: reduce(below) } : {}) };
 }
 
 /** Writes rows as keys and values. @param isFirst nothing is above that needs an empty line */
