@@ -1,23 +1,23 @@
-// What a run says on stderr, besides its progress: errors, warnings, reports and notes.
+// Orders what a run writes: data on stdout, and on stderr what it says about it.
 
 import { asImgctlError } from './errors.ts';
 import type { Advice } from './facts.ts';
-import type { Io } from './io.ts';
+import { type Io, type Sink, withWrite } from './io.ts';
 import {
-  clean,
   type ErrorFormat,
   errorMessage,
   formatMessage,
   formatTrace,
+  type Label,
   type Message,
   type Notice,
   type NoticeKind,
   noticeMessage,
 } from './output/messages.ts';
+import { Progress, type ProgressStyle } from './output/progress.ts';
 import { Redaction } from './output/redaction.ts';
-import { loadStyle, type Style } from './output/style.ts';
-import { wrapWords } from './output/text.ts';
-import { type ProgressStyle, WriteQueue } from './output/write-queue.ts';
+import { loadStyle } from './output/style.ts';
+import { clean, wrapWords } from './output/text.ts';
 
 export type { Redaction };
 
@@ -30,59 +30,70 @@ export interface ConsoleStyle extends ProgressStyle {
   readonly receive?: ((message: Message) => void) | undefined;
 }
 
+/** Its details are shown on a terminal only. */
 interface SuccessOptions extends Pick<Notice, 'hint' | 'details'> {
   /** The report if stderr is not a terminal [the message in lower case]; none if null. */
   readonly elsewhere?: string | null;
   readonly hasWarnings?: boolean;
 }
 
-export class Console extends WriteQueue {
+export class Console {
+  /** Secrets that nothing on stderr may show; data on stdout is left as it is. */
+  readonly redaction: Redaction;
+  /** stdout, in order with what goes to stderr. */
+  readonly stdout: Sink;
+  /** What the run is doing, in a line that stays below everything else. */
+  readonly progress: Progress;
+  readonly #io: Io;
   readonly #style: ConsoleStyle;
+  #queue: Promise<void> = Promise.resolve();
   readonly #warnings = new Set<string>();
   #hintForEnd: string | undefined;
   #lastPartHint: string | undefined;
 
   constructor(io: Io, style: ConsoleStyle, redaction = new Redaction()) {
-    super(io, style, redaction);
+    this.#io = io;
     this.#style = style;
+    this.redaction = redaction;
+    this.stdout = withWrite(io.stdout, (text: string) => this.print(text));
+    const writeLine = (line: string) => this.#enqueue(() => line);
+    this.progress = new Progress(io.stderr, style, redaction.apply, writeLine);
   }
 
   /** Something is wrong, but the command continues. The same warning is shown once. */
-  readonly warn = (message: string, hint?: Advice): void => this.#warning(message, hint);
+  readonly warn = (message: string, hint?: Advice): void => {
+    this.#warning('warning', message, hint);
+  };
 
   /** A warning of a part: one of several packages, files or problems. */
   warnOfPart(message: string, hint?: Advice): void {
-    this.#warning(message, hint, this.usesMarks ? '!' : undefined);
+    this.#warning(this.usesMarks ? 'part with a warning' : 'warning', message, hint);
   }
 
-  #warning(message: string, hint: Advice | undefined, mark?: string): void {
+  #warning(label: Label, message: string, hint: Advice | undefined): void {
     if (this.#warnings.has(message)) return;
     this.#warnings.add(message);
-    this.#notice('warning', { message, hint }, ({ caution }) => mark && caution(mark));
+    this.#notice('warning', { message, hint }, label);
   }
 
   /** Something failed, but the command continues. In JSON a warning, as an error ends the run. */
   failure(message: string, hint?: Advice): void {
-    this.#failure({ message, hint });
+    this.#notice('warning', { message, hint }, 'failure');
   }
 
   /** A failure of a part. Its hint is omitted if it is said at the end, or was said just before. */
   failureOfPart({ hint: facts, details, ...failure }: Notice): void {
     const hint = facts && this.#style.hintOf(facts);
+    if (this.usesMarks) this.#hintForEnd ??= hint;
+    const isKnown = hint === this.#hintForEnd || hint === this.#lastPartHint;
+    this.#lastPartHint = hint;
+    const notice = { ...failure, hint: isKnown ? undefined : hint };
     if (this.usesMarks) {
-      this.#hintForEnd ??= hint;
-      const news = hint === this.#hintForEnd ? undefined : hint;
-      const mark = this.#style.errorTerminal.unicode ? '✗' : 'failed:';
-      this.#failure({ ...failure, details: details?.map(shortDigests), hint: news }, mark);
+      const short = details?.map(shortDigests);
+      this.#notice('warning', { ...notice, details: short }, 'failed part');
     } else {
-      const news = hint === this.#lastPartHint ? undefined : hint;
-      this.#lastPartHint = hint;
-      this.#failure({ ...failure, details, hint: news });
+      this.#notice('warning', { ...notice, details }, 'failure');
     }
-  }
-
-  #failure(notice: Notice, mark?: string): void {
-    this.#notice('warning', notice, ({ bad }) => (mark ? bad(mark) : `imgctl: ${bad('error:')}`));
   }
 
   /** The first hint of failed parts, on a terminal only: the command shows it after all parts. */
@@ -92,17 +103,17 @@ export class Console extends WriteQueue {
 
   /** True if lines of parts and successes begin with a mark: on a terminal. */
   get usesMarks(): boolean {
-    return this.io.stderr.isTTY && !this.#style.errorFormat.json;
+    return this.#io.stderr.isTTY && !this.#style.errorFormat.json;
   }
 
   /** Says what the run waits for: in the progress line, or as a line of its own. */
   readonly waiting = (text: string): void => {
-    if (!this.showProgress(text)) this.report(text);
+    if (!this.progress.show(text)) this.report(text);
   };
 
   /** Says which response a run has waited for, unless its progress shows that it waits. */
   readonly stalled = (text: string): void => {
-    if (!this.showStalled(text)) this.report(text);
+    if (!this.progress.stalled(text)) this.report(text);
   };
 
   /** Reports what was done or is waited for, unless -q is set. */
@@ -112,27 +123,24 @@ export class Console extends WriteQueue {
 
   /** Says that nothing was found, or what to do next: on a terminal only, as cron mails output. */
   readonly note = (message: string, hint?: Advice): void => {
-    if (this.io.stderr.isTTY) this.report(message, hint);
+    if (this.#io.stderr.isTTY) this.report(message, hint);
   };
 
   /** Reports a success unless -q is set: on a terminal with a mark, and another after warnings. */
   success(message: string, options: SuccessOptions = {}): void {
     const { elsewhere = lowerFirst(message), hasWarnings, hint, details } = options;
-    const { quiet, errorTerminal } = this.#style;
     if (!this.usesMarks) {
       if (elsewhere !== null) this.report(elsewhere, hint);
-    } else if (!quiet) {
-      const ok = errorTerminal.unicode ? '✓' : 'ok:';
-      this.#notice('note', { message, hint, details }, ({ good, caution }) =>
-        hasWarnings ? caution('!') : good(ok),
-      );
+    } else if (!this.#style.quiet) {
+      const label = hasWarnings ? 'success with warnings' : 'success';
+      this.#notice('note', { message, hint, details }, label);
     }
   }
 
   /** Writes a dim line below a table, if there is anything to say. */
   footer(text: string): void {
     if (text === '') return;
-    this.writeError(async () => {
+    this.#enqueue(async () => {
       const { width = Number.POSITIVE_INFINITY, style, redact } = await this.#format();
       const lines = wrapWords(clean(text, redact), width);
       return lines.map((line) => `${style.faint(line)}\n`).join('');
@@ -143,12 +151,12 @@ export class Console extends WriteQueue {
     this.#notice('debug', { message: line });
   }
 
-  #notice(kind: NoticeKind, notice: Notice, markOf?: (style: Style) => string | undefined): void {
-    this.writeError(async () => {
+  #notice(kind: NoticeKind, notice: Notice, label?: Label): void {
+    this.#enqueue(async () => {
       const format = await this.#format();
       const message = noticeMessage(kind, notice, format);
       if (kind !== 'debug') this.#style.receive?.(message);
-      return formatMessage(message, format, markOf?.(format.style));
+      return formatMessage(message, format, label);
     });
   }
 
@@ -160,7 +168,7 @@ export class Console extends WriteQueue {
     const message = errorMessage(error, format);
     this.#style.receive?.(message);
     const trace = format.debug ? formatTrace(error, format) : '';
-    await this.io.stderr.write(formatMessage(message, format) + trace).catch(() => {});
+    await this.#io.stderr.write(formatMessage(message, format) + trace).catch(() => {});
   }
 
   async #format(): Promise<ErrorFormat> {
@@ -168,7 +176,35 @@ export class Console extends WriteQueue {
     const style = await loadStyle(errorTerminal);
     const { apply: redact } = this.redaction;
     const hintOf: ConsoleStyle['hintOf'] = (facts) => this.#style.hintOf(facts);
-    return { ...errorFormat, style, redact, hintOf, width: errorTerminal.width };
+    const { width, unicode } = errorTerminal;
+    return { ...errorFormat, style, redact, hintOf, width, unicode };
+  }
+
+  /** Writes to stdout after everything before it. @throws BrokenPipeError, ImgctlError */
+  print(data: string | Uint8Array): Promise<void> {
+    const { stdout } = this.#io;
+    const write = () => stdout.write(data);
+    const written = this.#queue.then(() =>
+      stdout.isTTY ? this.progress.whilePaused(write) : write(),
+    );
+    this.#queue = written.catch(() => {});
+    return written;
+  }
+
+  /** Writes to stderr after everything before it. A failed write is ignored. */
+  #enqueue(makeText: () => string | Promise<string>): void {
+    this.#queue = this.#queue
+      .then(async () => {
+        const text = await makeText();
+        await this.progress.whilePaused(() => this.#io.stderr.write(text));
+      })
+      .catch(() => {});
+  }
+
+  /** Ends the progress. Resolves when everything is written. */
+  async flush(): Promise<void> {
+    this.progress.end();
+    await this.#queue;
   }
 }
 

@@ -32,7 +32,7 @@ interface Traits {
   readonly hides?: (typeof HIDING_STEPS)[number] | undefined;
   /** The column is not hidden if two rows have the same value in the column of this name. */
   readonly distinguishes?: string;
-  /** Computes the value from the row. Only -c and --get show such a column. */
+  /** Computes the value from the row. Such a column is shown only if it is named. */
   readonly value?: (row: Row, now: number) => unknown;
   /** Returns what a table shows instead of the value. */
   readonly text?: (value: unknown, now: number, row: Row) => unknown;

@@ -28,7 +28,7 @@ export interface TableColumn extends Column {
   readonly isMissing: readonly boolean[];
   /** Cells of the widest text and the title, or what the terminal has for them. */
   readonly width: number;
-  /** Minimum cells: `width`, unless it may be cut. */
+  /** Minimum cells of a wider column that may be cut or wrapped; `width` of the others. */
   readonly minWidth: number;
   /** Wider texts are wrapped between words, not cut. */
   readonly wraps: boolean;
@@ -55,12 +55,17 @@ export function measureColumns(
     const texts = cells.map(shownText);
     const width = widest(texts, output.hasHeader ? displayWidth(title) : 0);
     const shrinks = hasSentences ? wraps : !isNumeric && mayBeCut(column);
-    // Neither a title is divided nor a word.
-    const whole = wraps ? [title, ...texts.flatMap((text) => text.split(' '))] : [title];
-    const minWidth = shrinks ? widest(whole, MIN_CUT_WIDTH) : width;
+    const minWidth = shrinks ? minWidthOf(title, texts, wraps) : width;
     const paint = painterOf(column, wraps, style);
     return { ...column, title, texts, isMissing, width, minWidth, wraps, isNumeric, paint };
   });
+}
+
+/** Returns the fewest cells of a column that may be cut or wrapped. */
+function minWidthOf(title: string, texts: readonly string[], wraps: boolean): number {
+  // Neither a title is divided nor a word.
+  const whole = wraps ? texts.flatMap((text) => text.split(' ')) : [];
+  return widest([title, ...whole], MIN_CUT_WIDTH);
 }
 
 /** True if a column has numbers, and nothing else but missing values. */
@@ -119,7 +124,7 @@ export interface Table {
  *     90 cells and more   all columns
  *     78 to 89            data_store is hidden
  *     68 to 77            folder too, unless two names are the same
- *     64 to 67            the name is cut too, in 64 cells to 40
+ *     64 to 67            the name is cut too; to 40 cells if the terminal has 64
  *     50 to 63            updated_on is hidden instead
  *     40 to 49            the name is cut too
  *     39 and fewer        records

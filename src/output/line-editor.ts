@@ -26,7 +26,7 @@ export class LineEditor {
 
   /** Takes a key. @returns what it means, unless it only edits the line */
   press(key: string): 'enter' | 'end' | 'interrupted' | 'quit' | undefined {
-    if (this.#isInSequence(key)) return undefined;
+    if (this.#takeSequenceKey(key)) return undefined;
     const line = this.#characters;
     if (key === '\r' || key === '\n') return 'enter';
     if (key === CTRL_C) return 'interrupted';
@@ -39,8 +39,8 @@ export class LineEditor {
     return undefined;
   }
 
-  /** True if a key only continues a sequence, such as that of an arrow, which edits nothing. */
-  #isInSequence(key: string): boolean {
+  /** Takes a key of a sequence, such as that of an arrow, which edits nothing. @returns if it is one */
+  #takeSequenceKey(key: string): boolean {
     const sequence = this.#sequence + key;
     if (SEQUENCE_SO_FAR.test(sequence)) {
       this.#sequence = sequence;

@@ -5,7 +5,7 @@ import type { ErrorCode, ErrorDetails, ImgctlError } from '../errors.ts';
 import type { Advice } from '../facts.ts';
 import type { Redaction } from './redaction.ts';
 import type { Style } from './style.ts';
-import { printable, wrapWords } from './text.ts';
+import { clean, printable, wrapWords } from './text.ts';
 
 export interface ErrorFormat {
   /** One JSON object per line instead of text. */
@@ -20,6 +20,7 @@ export interface ErrorFormat {
   readonly hintOf: (facts: Advice) => string;
   /** Cells per line of a terminal. */
   readonly width: number | undefined;
+  readonly unicode: boolean;
 }
 
 export type NoticeKind = 'warning' | 'note' | 'debug';
@@ -61,40 +62,42 @@ function cleanContent({ code, message, details, hint }: Notice, format: ErrorFor
   };
 }
 
-/** Masks secrets, and escapes what would harm a terminal. */
-export function clean(text: string, redact: Redaction['apply']): string {
-  return printable(redact(text));
-}
-
 /**
- * Returns complete lines for stderr, safe for a terminal.
- * @param mark begins them instead of the name of the program
+ * How lines begin, by the kind of their message. Parts are packages, files or problems of several:
+ * on a terminal their lines, and those of successes, begin with a mark.
  */
+const LABELS = {
+  error: ({ style }: ErrorFormat) => style.bad('imgctl:'),
+  failure: ({ style }: ErrorFormat) => `imgctl: ${style.bad('error:')}`,
+  warning: ({ style }: ErrorFormat) => `imgctl: ${style.caution('warning:')}`,
+  note: () => 'imgctl:',
+  debug: ({ style }: ErrorFormat) => `imgctl: ${style.faint('debug:')}`,
+  'failed part': ({ style, unicode }: ErrorFormat) => style.bad(unicode ? '✗' : 'failed:'),
+  'part with a warning': ({ style }: ErrorFormat) => style.caution('!'),
+  success: ({ style, unicode }: ErrorFormat) => style.good(unicode ? '✓' : 'ok:'),
+  'success with warnings': ({ style }: ErrorFormat) => style.caution('!'),
+};
+export type Label = keyof typeof LABELS;
+
+/** Returns complete lines for stderr, safe for a terminal. */
 export function formatMessage(
   { kind, content }: Message,
-  format: Pick<ErrorFormat, 'json' | 'style' | 'width'>,
-  mark?: string,
+  format: ErrorFormat,
+  begins: Label = kind,
 ): string {
   if (format.json) return `${JSON.stringify({ [kind]: content })}\n`;
-  const { style } = format;
   const { message, hint, details = [] } = content;
-  const labels = {
-    error: style.bad('imgctl:'),
-    warning: `imgctl: ${style.caution('warning:')}`,
-    note: 'imgctl:',
-    debug: `imgctl: ${style.faint('debug:')}`,
-  };
-  // Hints and notes are not wrapped, as users copy them.
-  const isWrapped = mark !== undefined || kind === 'error' || kind === 'warning';
+  const label = LABELS[begins](format);
+  // Notes are not wrapped, nor are hints, as users copy them.
+  const isWrapped = begins !== 'note' && begins !== 'debug';
   const { width = Number.POSITIVE_INFINITY } = isWrapped ? format : {};
-  const label = mark ?? labels[kind];
   // Colours take no cells. The first word stays beside the label, however long that is.
   const used = stripVTControlCharacters(label).length + 1;
   const lines = [`${label} ${wrapWords(message, width, { indent: '    ', used }).join('\n')}`];
   for (const detail of details) {
     lines.push(`  ${wrapWords(detail, width - 2, { indent: '  ' }).join('\n  ')}`);
   }
-  if (hint !== undefined) lines.push(`${style.hint('hint:')} ${hint}`);
+  if (hint !== undefined) lines.push(`${format.style.hint('hint:')} ${hint}`);
   return [...lines, ''].join('\n');
 }
 

@@ -24,7 +24,7 @@ export interface OutputOptions {
   readonly trunc?: boolean | undefined;
   /** Prints only the URL of each image. */
   readonly urls?: boolean | undefined;
-  /** The columns of a table. All if undefined; if it is empty, all that a row has. */
+  /** The columns of a table. All if undefined. */
   readonly shown?: readonly string[];
   /** The columns of csv and tsv. Those of a table if undefined. */
   readonly cells?: readonly string[];
@@ -75,14 +75,16 @@ interface TableOptions {
 }
 
 /**
- * What a run prints of its rows:
+ * What a run prints of its rows. Of several options, the first one here counts:
  *
  *     asked     table                 csv, tsv              json, ndjson, yaml
- *     nothing   the columns `shown`   the columns `cells`   every field
- *     -c a,b    a and b               a and b               a and b
- *     -q        an id per line        an id per line        bare ids: [7, 12]
- *     --urls    a URL per line        a URL per line        bare URLs
  *     --get a   a value per line      a value per line      a value per line
+ *     --urls    a URL per line        a URL per line        bare URLs
+ *     -q        an id per line        an id per line        bare ids: [7, 12]
+ *     -c a,b    a and b               a and b               a and b
+ *     nothing   the columns `shown`   the columns `cells`   every field
+ *
+ * Rows without ids are printed as without -q.
  */
 export class Output {
   /** How rows are written. */
@@ -100,10 +102,13 @@ export class Output {
   /** The columns with times, if those are formatted. */
   readonly #times: readonly Column[];
 
-  /** @throws ImgctlError usage: options that contradict each other or name no column */
+  /**
+   * @param columns if there are none, a table has all that its rows have
+   * @throws ImgctlError usage: options that contradict each other or name no column
+   */
   constructor(columns: readonly Column[], options: OutputOptions, settings: OutputSettings) {
     refuseContradictions(options, settings);
-    const { shape, printed } = choose(columns, options, settings);
+    const { shape, printed } = printedOf(columns, options, settings);
     const { trunc, header, groupBy, asRecords = false, hasSentences = false } = options;
     const { omitsMissing = hasSentences } = options;
     const times = columns.filter(({ isTime }) => isTime);
@@ -179,8 +184,8 @@ function refuseContradictions(
   if (quiet && columns !== undefined) throw incompatible('--quiet', '--columns');
 }
 
-/** Reads the table of Output from below: the first row that was asked for. @throws ImgctlError */
-function choose(
+/** Follows the table of Output. @throws ImgctlError usage */
+function printedOf(
   columns: readonly Column[],
   options: OutputOptions,
   { format, quiet }: OutputSettings,

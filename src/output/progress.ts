@@ -1,113 +1,168 @@
 // Shows on stderr what a long run is doing: ora's spinner on a terminal, lines of text elsewhere.
 
 import type { Ora } from 'ora';
+import type { Sink } from '../io.ts';
+import type { Redaction } from './redaction.ts';
 import { loadStyle } from './style.ts';
 import type { Terminal } from './terminal.ts';
-import { printable } from './text.ts';
+import { clean } from './text.ts';
 
-export interface Progress {
-  /**
-   * Says what the run is doing. Lines are written when the text changes, unless it is empty; after
-   * 30 s without a change, what `describe` returns. A spinner calls `describe` for each frame.
-   * @param describe returns the text with details, such as the elapsed time
-   */
-  update(text: string, describe?: Describe): void;
-  /**
-   * Says which response the run waits for, until the next update.
-   * @returns false if nothing shows it, as there was no update
-   */
-  stalled(response: string): boolean;
-  /** Erases the line while something else is written to the same terminal; one call at a time. */
-  whilePaused<Result>(write: () => Promise<Result>): Promise<Result>;
-  /** Erases the line; nothing is called afterwards. */
-  stop(): void;
+export interface ProgressStyle {
+  /** True if nothing is shown. */
+  readonly quiet: boolean;
+  readonly errorFormat: { readonly json: boolean };
+  readonly errorTerminal: Terminal;
 }
 
-/** @param stalled which response the run waits for, if that is known and was not written yet */
+/**
+ * Returns a text with details, such as the elapsed time.
+ * @param stalled which response the run waits for, if it has waited for a while
+ */
 export type Describe = (stalled?: string) => string;
 
 /** What the run is doing, as it said last. */
 interface Activity {
   readonly text: string;
-  readonly describe: Describe;
-  /** Which response it waits for. */
+  readonly describe?: Describe | undefined;
   readonly stalled?: string;
 }
 
-function activityOf(text: string, describe: Describe = (stalled = text) => stalled): Activity {
-  return { text, describe };
+/** What a user sees of a progress. */
+interface View {
+  /** Called when the run says another text. */
+  change(text: string): void;
+  /** Erases the line while something else is written to the same terminal; one call at a time. */
+  whilePaused(write: () => Promise<void>): Promise<void>;
+  /** Erases the line; nothing is called afterwards. */
+  stop(): void;
 }
 
-/** Milliseconds until the first frame: a shorter run shows no spinner, and does not load it. */
-const FIRST_FRAME_DELAY = 100;
+export class Progress {
+  readonly #stderr: Sink;
+  readonly #style: ProgressStyle;
+  readonly #redact: Redaction['apply'];
+  readonly #writeLine: (line: string) => void;
+  #view: View | undefined;
+  #activity: Activity | undefined;
 
-const FRAMES = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏';
-const ASCII_FRAMES = '|/-\\';
+  constructor(
+    stderr: Sink,
+    style: ProgressStyle,
+    redact: Redaction['apply'],
+    writeLine: (line: string) => void,
+  ) {
+    this.#stderr = stderr;
+    this.#style = style;
+    this.#redact = redact;
+    this.#writeLine = writeLine;
+  }
 
-/** The frame, a space, and the last column: after it, some terminals start a new line. */
-const RESERVED = 3;
+  /**
+   * From now on, a line shows what the run is doing.
+   * @param onlyIfRedrawn if the line cannot be redrawn, nothing is written instead
+   */
+  start({ onlyIfRedrawn = false } = {}): void {
+    this.end();
+    const { quiet, errorTerminal } = this.#style;
+    const { stream } = this.#stderr;
+    if (quiet) return;
+    if (errorTerminal.interactive) {
+      if (stream)
+        this.#view = createSpinner(stream, errorTerminal, () =>
+          clean(this.#detail(), this.#redact),
+        );
+    } else if (!onlyIfRedrawn) {
+      this.#view = createLines(this.#write, this.#detail);
+    }
+  }
 
-/** Cells of the start that stay if a line is cut: its end says how far the run is. */
-const MAX_HEAD = 4;
+  /**
+   * Says what the run is doing. Where lines are written: one for each other text that is not empty,
+   * and after 30 s without one, what `describe` returns.
+   * @param describe called for each frame of a spinner. @returns false if nothing shows it
+   */
+  show(text: string, describe?: Describe): boolean {
+    if (!this.#view) return false;
+    const isOther = text !== this.#activity?.text;
+    this.#activity = { text, describe };
+    if (isOther) this.#view.change(text);
+    return true;
+  }
+
+  /** Says which response the run waits for, until it is doing something else. @returns as `show` */
+  stalled(response: string): boolean {
+    if (!this.#activity) return false;
+    this.#activity = { ...this.#activity, stalled: response };
+    return true;
+  }
+
+  /** What the run is doing, in detail. */
+  readonly #detail = (): string => {
+    const { text = '', describe, stalled } = this.#activity ?? {};
+    return describe ? describe(stalled) : (stalled ?? text);
+  };
+
+  readonly #write = (text: string): void => {
+    const progress = clean(text, this.#redact);
+    const { json } = this.#style.errorFormat;
+    if (text !== '') this.#writeLine(`${json ? JSON.stringify({ progress }) : progress}\n`);
+  };
+
+  whilePaused(write: () => Promise<void>): Promise<void> {
+    return this.#view ? this.#view.whilePaused(write) : write();
+  }
+
+  end(): void {
+    this.#view?.stop();
+    this.#view = undefined;
+    this.#activity = undefined;
+  }
+
+  /** Runs an action, of which a line shows what it is doing. */
+  async during<Done>(action: () => Promise<Done>): Promise<Done> {
+    this.start();
+    try {
+      return await action();
+    } finally {
+      this.end();
+    }
+  }
+}
 
 /** Milliseconds without a change. CI systems end jobs that are silent for minutes. */
 const LINE_INTERVAL = 30_000;
 
-type Redact = (text: string) => string;
-
 /**
  * Writes a line per change, and one each 30 s between them.
- * @param json writes `{"progress": "…"}`, as errors are JSON too
+ * @param write writes a line, but none for an empty text
  */
-export function createLines(
-  writeLine: (line: string) => void,
-  redact: Redact,
-  json: boolean,
-): Progress {
-  let activity = activityOf('');
+function createLines(write: (text: string) => void, detail: () => string): View {
   let timer: NodeJS.Timeout | undefined;
-  const write = (text: string) => {
-    if (text === '') return;
-    const progress = printable(redact(text));
-    writeLine(`${json ? JSON.stringify({ progress }) : progress}\n`);
-  };
-  const writeAgain = () => {
-    const { text, describe, stalled } = activity;
-    activity = { text, describe };
-    write(describe(stalled));
-  };
   return {
-    update(text, describe) {
-      const isNew = timer === undefined || text !== activity.text;
-      activity = activityOf(text, describe);
-      if (!isNew) return;
+    change(text) {
       write(text);
       clearInterval(timer);
-      timer = setInterval(writeAgain, LINE_INTERVAL).unref();
-    },
-    stalled(response) {
-      if (timer === undefined) return false;
-      activity = { ...activity, stalled: response };
-      return true;
+      timer = setInterval(() => write(detail()), LINE_INTERVAL).unref();
     },
     whilePaused: (action) => action(),
     stop: () => clearInterval(timer),
   };
 }
 
-/** Draws a spinner with the text, from a moment after the first update on. */
-export function createSpinner(
+/** Milliseconds until the first frame: a shorter run shows no spinner, and does not load it. */
+const FIRST_FRAME_DELAY = 100;
+
+/** Draws a spinner with the text, from a moment after the first change on. */
+function createSpinner(
   stream: NodeJS.WriteStream,
   terminal: Terminal,
-  redact: Redact,
-): Progress {
-  let activity = activityOf('');
+  textNow: () => string,
+): View {
   let timer: NodeJS.Timeout | undefined;
   let spinner: Ora | undefined;
   let stopped = false;
   let paused = false;
 
-  const textNow = () => printable(redact(activity.describe(activity.stalled)));
   const begin = async () => {
     const loaded = await loadSpinner(stream, terminal, textNow);
     if (stopped) return;
@@ -120,23 +175,16 @@ export function createSpinner(
   };
 
   return {
-    update(text, describe) {
-      activity = activityOf(text, describe);
+    change() {
       timer ??= setTimeout(() => void begin().catch(() => {}), FIRST_FRAME_DELAY).unref();
-    },
-    stalled(response) {
-      if (timer === undefined) return false;
-      activity = { ...activity, stalled: response };
-      return true;
     },
     async whilePaused(write) {
       paused = true;
       pause();
       // A write that fails leaves it paused: the terminal may be gone or stand still.
-      const result = await write();
+      await write();
       paused = false;
       if (!stopped) spinner?.start();
-      return result;
     },
     stop() {
       stopped = true;
@@ -145,6 +193,15 @@ export function createSpinner(
     },
   };
 }
+
+const FRAMES = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏';
+const ASCII_FRAMES = '|/-\\';
+
+/** The frame, a space, and the last column: after it, some terminals start a new line. */
+const RESERVED = 3;
+
+/** Cells of the start that stay if a line is cut: its end says how far the run is. */
+const MAX_HEAD = 4;
 
 /** @param textNow is called for each frame */
 async function loadSpinner(

@@ -10,7 +10,7 @@ const MAX_ATTEMPTS = 3;
 
 /**
  * Prompts on stderr, or on the terminal if stderr is redirected, and reads a line.
- * @throws ImgctlError interrupted (Ctrl-C), quit (Ctrl-\\), hangup, usage: no terminal, no input,
+ * @throws ImgctlError interrupted (Ctrl-C), quit (Ctrl-\), hangup, usage: no terminal, no input,
  *   failed: the terminal cannot be read
  */
 export async function ask(
@@ -24,8 +24,9 @@ export async function ask(
   },
 ): Promise<string> {
   const { what, label, hidden, otherwise: facts } = prompt;
-  const screen = io.stderr.isTTY ? io.stderr : io.openTerminal();
-  if (!io.stdin.isTTY || screen === undefined) {
+  const { isTTY } = io.stdin;
+  const screen = io.stderr.isTTY ? io.stderr : isTTY && io.openTerminal();
+  if (!isTTY || !screen) {
     throw new ImgctlError('usage', `cannot prompt for the ${what} without a terminal`, { facts });
   }
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {

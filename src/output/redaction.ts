@@ -130,14 +130,18 @@ const ELLIPSIS = /(?:\\(?:u[\da-f]{0,3})?|\ufffd?(?:%[\da-f]{0,2}){0,4}|&#?\w{0,
 const MAX_ESCAPE = '\ufffd%f0%9f%98%8'.length;
 
 /**
- * Returns where an ellipsis cuts the secret, or an escape in it; `start` if none does. The start of
- * the secret `hunt%er` ends after the `%` of `hunt%2…`, so the escape may begin before that.
+ * Returns where an ellipsis cuts the secret, or an escape in it; `start` if none does. From 0:
+ *
+ *     secret    text       alike up to    an escape is cut    returns
+ *     hunter2   hunt…      4              none                4
+ *     hunt%er   hunt%2…    5              from 4 on: %2       6
  */
 function cutEnd({ folded }: Secret, text: string, start: number): number {
-  const last = differenceFrom(folded, text, start);
-  const first = Math.max(start + MIN_START_BEFORE_ELLIPSIS, last - MAX_ESCAPE);
-  for (let at = last; at >= first; at -= 1) {
+  const alike = differenceFrom(folded, text, start);
+  const first = Math.max(start + MIN_START_BEFORE_ELLIPSIS, alike - MAX_ESCAPE);
+  for (let at = alike; at >= first; at -= 1) {
     ELLIPSIS.lastIndex = at;
+    // What is masked ends before the ellipsis.
     if (ELLIPSIS.test(text)) return ELLIPSIS.lastIndex - 1;
   }
   return start;

@@ -21,6 +21,11 @@ export function printable(text: string): string {
   return text.replace(HARMFUL, escapeCharacter);
 }
 
+/** Masks secrets, and escapes what would harm a terminal. Escaped first, secrets would be hidden. */
+export function clean(text: string, redact: (text: string) => string): string {
+  return printable(redact(text));
+}
+
 /** Escapes what JSON.stringify leaves raw; line breaks between values stay. */
 export function escapeInJson(json: string, replacer = escapeCharacter): string {
   // Most lists are ASCII without DEL, and this takes an eighth of the time of a search.

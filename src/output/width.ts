@@ -48,9 +48,11 @@ function charactersOf(text: string): string[] {
 
 function fitting(characters: readonly string[], cells: number): string[] {
   let used = 0;
-  const end = characters.findIndex((character) => {
+  let end = 0;
+  for (const character of characters) {
     used += displayWidth(character);
-    return used > cells;
-  });
-  return characters.slice(0, end < 0 ? undefined : end);
+    if (used > cells) break;
+    end += 1;
+  }
+  return characters.slice(0, end);
 }

@@ -20,7 +20,7 @@ interface Place {
 interface ListWriter {
   /** Writes ndjson and records at once; the other shapes are written by `end`. */
   write(rows: readonly Row[]): Promise<void>;
-  /** With meta, a document becomes `{"data": [...], "meta": ...}`; the other shapes ignore it. */
+  /** With meta, a document of a list becomes `{"data": [...], "meta": ...}`; others ignore it. */
   end(meta?: unknown): Promise<void>;
 }
 
@@ -125,8 +125,9 @@ function valuesOf(column: Column, rows: readonly Row[], output: Output): readonl
   const { length } = rows;
   const message =
     length === 1 ? `${name} has no value` : `${missing} of ${length} results have no ${name}`;
-  const toSeeAll = 'omit --get to see all fields';
-  const facts = output.takesColumns ? `use -c ${name} -o tsv --no-header` : toSeeAll;
+  const facts = output.takesColumns
+    ? `use -c ${name} -o tsv --no-header`
+    : 'omit --get to see all fields';
   throw new ImgctlError('not-found', message, { facts });
 }
 

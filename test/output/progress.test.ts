@@ -10,7 +10,12 @@ import { displayWidth } from '../../src/output/width.ts';
 import { fakeIo } from '../support/io.ts';
 import { MemorySink, PIPE, terminalOf } from '../support/memory-sink.ts';
 
-function start({ terminal = terminalOf(40), quiet = false, isBrief = true, isPiped = false } = {}) {
+function start({
+  terminal = terminalOf(40),
+  quiet = false,
+  onlyIfRedrawn = true,
+  isPiped = false,
+} = {}) {
   const sink = new MemorySink(terminal.width ?? 40);
   const stdout: Sink = { isTTY: !isPiped, columns: 40, write: (data) => sink.write(data) };
   const io = { ...fakeIo(), stdout, stderr: sink };
@@ -21,7 +26,7 @@ function start({ terminal = terminalOf(40), quiet = false, isBrief = true, isPip
     errorTerminal: terminal,
     hintOf: String,
   });
-  console.startProgress({ isBrief });
+  console.progress.start({ onlyIfRedrawn });
   return { sink, stdout, console };
 }
 
@@ -46,14 +51,14 @@ describe('progress on a terminal', () => {
     const listeners = () => process.eventNames().map((name) => process.listenerCount(name));
     const before = listeners();
     let seconds = 0;
-    console.showProgress('sync 41: PENDING', () => `sync 41: PENDING ${++seconds} s`);
+    console.progress.show('sync 41: PENDING', () => `sync 41: PENDING ${++seconds} s`);
     expect(sink.written).toBe('');
     await pass(100);
     expect(sink.text).toBe('⠋ sync 41: PENDING 1 s');
     await pass(100);
     expect(sink.text).toBe('⠙ sync 41: PENDING 2 s');
     expect(listeners()).toEqual(before);
-    console.showProgress('done');
+    console.progress.show('done');
     await pass(100);
     expect(sink.text).toBe('⠹ done');
     console.stalled('waiting');
@@ -62,10 +67,10 @@ describe('progress on a terminal', () => {
     console.waiting('server limits requests');
     await pass(100);
     expect(sink.text).toBe('⠼ server limits requests');
-    console.endProgress();
+    console.progress.end();
     await pass(300);
-    console.endProgress();
-    console.showProgress('more');
+    console.progress.end();
+    console.progress.show('more');
     await pass(300);
     expect(sink.text).toBe('');
     expect(vi.getTimerCount()).toBe(0);
@@ -94,17 +99,17 @@ describe('progress on a terminal', () => {
       chalk.level = level;
     });
     const { sink, console } = start({ terminal });
-    console.showProgress(text);
+    console.progress.show(text);
     await pass(100);
     const frame = sink.text;
-    console.endProgress();
+    console.progress.end();
     expect(frame).toMatch(expected);
     expect(displayWidth(frame.replaceAll(/\u001b\[\d+m/g, ''))).toBeLessThan(40);
   });
 
   it('fits the width that the window has at each frame, and is silent at 0 columns', async () => {
     const { sink, console } = start();
-    console.showProgress('0123456789'.repeat(5));
+    console.progress.show('0123456789'.repeat(5));
     await pass(100);
     expect(sink.text).toHaveLength(39);
     sink.columns = 20;
@@ -115,7 +120,7 @@ describe('progress on a terminal', () => {
     const { length } = sink.written;
     await pass(1_000);
     await console.print('row\n');
-    console.endProgress();
+    console.progress.end();
     expect(sink.written.slice(length)).toBe('row\n');
   });
 
@@ -123,7 +128,7 @@ describe('progress on a terminal', () => {
     const { sink, stdout, console } = start();
     console.stalled('too early');
     await pass(100);
-    console.showProgress('page 1');
+    console.progress.show('page 1');
     let shown = '';
     vi.spyOn(stdout, 'write').mockImplementationOnce(async (row) => {
       await pass(100);
@@ -135,14 +140,14 @@ describe('progress on a terminal', () => {
     expect(sink.text).toBe('imgctl: too early\nrow 1\n⠋ page 1');
     await console.print('row 2\n');
     expect(sink.text).toBe('imgctl: too early\nrow 1\nrow 2\n⠋ page 1');
-    console.endProgress();
+    console.progress.end();
     await console.print('end\n');
     expect(sink.text).toBe('imgctl: too early\nrow 1\nrow 2\nend\n');
   });
 
   it('stays while a pipe takes long to read a row', async () => {
     const { sink, stdout, console } = start({ isPiped: true });
-    console.showProgress('page 1');
+    console.progress.show('page 1');
     await pass(100);
     let shown = '';
     vi.spyOn(stdout, 'write').mockImplementationOnce(async () => {
@@ -158,13 +163,13 @@ describe('progress on a terminal', () => {
   it('is not drawn again after a write that fails, nor if it ends during a write', async () => {
     const { sink, stdout, console } = start();
     const write = vi.spyOn(stdout, 'write');
-    console.showProgress('page 1');
+    console.progress.show('page 1');
     await pass(100);
-    write.mockImplementationOnce(async () => console.endProgress());
+    write.mockImplementationOnce(async () => console.progress.end());
     await console.print('row\n');
     expect(sink.text).toBe('');
-    console.startProgress();
-    console.showProgress('page 2');
+    console.progress.start();
+    console.progress.show('page 2');
     await pass(100);
     write.mockRejectedValueOnce(new Error('gone'));
     await expect(console.print('row\n')).rejects.toThrow('gone');
@@ -174,15 +179,15 @@ describe('progress on a terminal', () => {
 
   it('shows one step at a time, also if the next begins while the first is loaded', async () => {
     const { sink, console } = start();
-    console.showProgress('page 1');
+    console.progress.show('page 1');
     vi.advanceTimersByTime(100);
-    console.startProgress();
-    console.showProgress('page 2');
+    console.progress.start();
+    console.progress.show('page 2');
     await console.print('row\n');
     await pass(100);
     expect(sink.written).not.toContain('page 1');
     expect(sink.text).toBe('row\n⠋ page 2');
-    console.startProgress();
+    console.progress.start();
     await pass(300);
     expect(sink.text).toBe('row\n');
     await console.flush();
@@ -191,11 +196,11 @@ describe('progress on a terminal', () => {
 });
 
 it('progress without a terminal writes a line per change of text, and one each 30 s between', async () => {
-  const { sink, console } = start({ terminal: PIPE, isBrief: false });
+  const { sink, console } = start({ terminal: PIPE, onlyIfRedrawn: false });
   let time = 0;
   const each = (text: string, seconds: number) => {
     for (let second = 0; second < seconds; second += 1) {
-      console.showProgress(text, () => `at ${time}`);
+      console.progress.show(text, () => `at ${time}`);
       time += 1;
       vi.advanceTimersByTime(1_000);
     }
@@ -210,25 +215,25 @@ it('progress without a terminal writes a line per change of text, and one each 3
   expect(vi.getTimerCount()).toBe(0);
 });
 
-it('progress without a terminal says once what it waits for, until the next update', async () => {
-  const { sink, console } = start({ terminal: PIPE, isBrief: false });
+it('progress without a terminal says what it waits for, until the next update', async () => {
+  const { sink, console } = start({ terminal: PIPE, onlyIfRedrawn: false });
   console.stalled('too early');
   const describe = (waiting = 'working') => waiting;
-  for (const text of ['', '']) console.showProgress(text, describe);
+  for (const text of ['', '']) console.progress.show(text, describe);
   console.stalled('waiting');
   vi.advanceTimersByTime(60_000);
   console.stalled('outdated');
-  console.showProgress('next');
+  console.progress.show('next');
   vi.advanceTimersByTime(30_000);
   await console.flush();
-  expect(sink.written).toBe('imgctl: too early\nwaiting\nworking\nnext\nnext\n');
+  expect(sink.written).toBe('imgctl: too early\nwaiting\nwaiting\nnext\nnext\n');
 });
 
 it('progress without a terminal writes a text once, escaped', async () => {
-  const { sink, console } = start({ terminal: PIPE, isBrief: false });
-  console.showProgress('sync 41: PENDING', () => '1 s');
-  console.showProgress('sync 41: PENDING', () => '2 s');
-  console.showProgress('sync 41: \u001b[31mPROCESSED');
+  const { sink, console } = start({ terminal: PIPE, onlyIfRedrawn: false });
+  console.progress.show('sync 41: PENDING', () => '1 s');
+  console.progress.show('sync 41: PENDING', () => '2 s');
+  console.progress.show('sync 41: \u001b[31mPROCESSED');
   console.warn('late');
   await console.flush();
   const lines = 'sync 41: PENDING\nsync 41: \\u001b[31mPROCESSED\nimgctl: warning: late\n';
@@ -239,13 +244,13 @@ it.each<[string, Parameters<typeof start>[0], number]>([
   ['if the run ends within 100 ms', {}, 99],
   ['in a pipe without lines', { terminal: PIPE }, 500],
   ['with -q on a terminal', { quiet: true }, 500],
-  ['with -q in a pipe', { terminal: PIPE, quiet: true, isBrief: false }, 500],
+  ['with -q in a pipe', { terminal: PIPE, quiet: true, onlyIfRedrawn: false }, 500],
   ['at 0 columns', { terminal: { ...terminalOf(40), width: undefined, interactive: false } }, 500],
 ])('progress writes nothing %s', async (_case, options, milliseconds) => {
   const { sink, console } = start(options);
-  console.showProgress('page 1');
+  console.progress.show('page 1');
   await pass(milliseconds);
-  console.endProgress();
+  console.progress.end();
   expect(vi.getTimerCount()).toBe(0);
   await pass(500);
   expect(sink.written).toBe('');
@@ -253,12 +258,12 @@ it.each<[string, Parameters<typeof start>[0], number]>([
 });
 
 it('an error is written after the last line of progress', async () => {
-  const { sink, console } = start({ terminal: PIPE, isBrief: false });
+  const { sink, console } = start({ terminal: PIPE, onlyIfRedrawn: false });
   vi.spyOn(sink, 'write').mockImplementationOnce(async (line) => {
     for (let turns = 0; turns < 5; turns += 1) await new Promise(setImmediate);
     await sink.write(line);
   });
-  console.showProgress('page 1');
+  console.progress.show('page 1');
   await console.fail(new ImgctlError('failed', 'no images'));
   expect(sink.written).toBe('page 1\nimgctl: no images\n');
 });

@@ -13,4 +13,5 @@ export const PLAIN: ErrorFormat = {
     return facts.kind === 'advice' ? facts.text : facts.kind;
   },
   width: undefined,
+  unicode: true,
 };

@@ -6,6 +6,7 @@ import {
   errorMessage,
   formatMessage,
   formatTrace,
+  type Label,
   type Notice,
   type NoticeKind,
   noticeMessage,
@@ -20,7 +21,7 @@ export function formatNotice(
   kind: NoticeKind,
   notice: Notice,
   format: ErrorFormat,
-  mark?: string,
+  label?: Label,
 ): string {
-  return formatMessage(noticeMessage(kind, notice, format), format, mark);
+  return formatMessage(noticeMessage(kind, notice, format), format, label);
 }

@@ -98,7 +98,7 @@ export const LONG = [
   ['src/commands/images/lock/lock-file.ts', 'return { ...file, baseUrl };', 'return file;', 'test/commands/images/lock.test.ts'],
   ['src/commands/images/lock/lock-format.ts', 'base_url: baseUrl, images:', 'images:', 'test/commands/images/lock.test.ts'],
   ['src/upload/part-names.ts', 'unique}.partial`', 'unique}.part`', 'test/upload/parts.test.ts'],
-  ['src/output/write-queue.ts', 'stdout.write(data)', 'this.#io.stdout.write(this.redaction.apply(String(data)))', 'test/commands/automation/mcp.test.ts'],
+  ['src/console.ts', 'stdout.write(data)', 'this.#io.stdout.write(this.redaction.apply(String(data)))', 'test/commands/automation/mcp.test.ts'],
   ['src/commands/automation/mcp.ts', ', console.redaction);', ');', 'test/commands/automation/mcp.test.ts'],
   ['src/http/pace.ts', 'Promise.allSettled([before, turn])', 'Promise.allSettled([turn])', 'test/http/pace.test.ts'],
   ['src/http/pace.ts', 'if (response.status >= 500 || response.status === 429) return;', '', 'test/http/pace.test.ts'],

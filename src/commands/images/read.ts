@@ -73,16 +73,16 @@ export async function* readImages(
     tally.see(images, filter);
     seen += images.length;
     const all = Math.max(seen, Math.min(total, mostRead));
-    console.showProgress(`read ${seen} of ${counted(all, 'image')}`);
+    console.progress.show(`read ${seen} of ${counted(all, 'image')}`);
   };
-  if (showsProgress) console.startProgress({ isBrief: true });
-  console.showProgress('reading the catalogue');
+  if (showsProgress) console.progress.start({ onlyIfRedrawn: true });
+  console.progress.show('reading the catalogue');
   try {
     const end = yield* catalogue.images(query, { ...limits, watch });
     warnOfZones(context, tally);
     return end;
   } finally {
-    console.endProgress();
+    console.progress.end();
   }
 }
 

@@ -73,7 +73,7 @@ async function run(context: Context, options: Options, files: readonly string[])
   const output = context.output(columns, { ...options, shown, hasSentences: true });
   const layout = layoutOf(context, options, isOne, output.isTable);
   const batch = new PackageBatch(context, files);
-  context.console.startProgress({ isBrief: true });
+  context.console.progress.start({ onlyIfRedrawn: true });
   return { output, rows: checkEach(context, batch, layout, options.maxHardware) };
 }
 
@@ -147,11 +147,11 @@ async function readWithProgress(
 ): Promise<ReadPackage> {
   const { readPackage } = await import('../../ovf/package.ts');
   const text = `${file}: reading`;
-  console.showProgress(text);
+  console.progress.show(text);
   const started = io.elapsed();
   const onProgress = (done: number, total: number) => {
     const describe = () => `${text} ${describeRate(done, total, io.elapsed() - started)}`;
-    console.showProgress(text, describe);
+    console.progress.show(text, describe);
   };
   const { signal, now } = io;
   return readPackage(resolved, { onProgress, maxHardware, signal, now: now() });

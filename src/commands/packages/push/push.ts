@@ -87,14 +87,14 @@ async function afterOthers(
 ): Promise<Result> {
   const started = io.elapsed();
   const onWait = () => {
-    console.startProgress();
+    console.progress.start();
     const text = `waiting for another push to ${address}`;
     const describe = () => `${text} for ${describeDuration(io.elapsed() - started)}`;
-    console.showProgress(text, describe);
+    console.progress.show(text, describe);
   };
   const alone = async (assertHeld: AssertHeld) => {
     // The action reports its own steps.
-    console.endProgress();
+    console.progress.end();
     return action(assertHeld);
   };
   return withMutex(holdMutexIfPossible(mutex, patience, io, onWait), alone);

@@ -74,8 +74,8 @@ async function requireUnchanged({ context, transfer }: Push, toSync: Packages): 
   const { console } = context;
   const { address } = transfer.storage;
   const describe = () => `looking at the files in ${address} before the sync`;
-  const changed = await console.withProgress(() => {
-    console.showProgress('', describe);
+  const changed = await console.progress.during(() => {
+    console.progress.show('', describe);
     return findChanged(toSync, transfer);
   });
   if (changed.length === 0) return;
@@ -167,12 +167,12 @@ async function listWhenDone(
       const { images } = await client.listUserImages();
       if (isDone(images) || io.elapsed() - started >= MAX_DELAY) return images;
       const describe = () => 'waiting until the list of your images has changed';
-      console.showProgress('', describe);
+      console.progress.show('', describe);
       await io.sleep(PAUSE, io.signal);
     }
   };
   try {
-    return await console.withProgress(listing);
+    return await console.progress.during(listing);
   } catch (error) {
     if (!(error instanceof ImgctlError)) throw error;
     const succeeded = `sync ${request.id} succeeded`;

@@ -36,9 +36,9 @@ export async function planAll(
   const { console } = context;
   const say = (name: string) => {
     const describe = () => `${name}: comparing with ${transfer.storage.address}`;
-    console.showProgress('', describe);
+    console.progress.show('', describe);
   };
-  const plan = await console.withProgress(() => planPackages(packages, transfer, say));
+  const plan = await console.progress.during(() => planPackages(packages, transfer, say));
   for (const { name, error } of plan) if (error) batch.addFailure(name, error);
   return plan;
 }
@@ -102,7 +102,7 @@ async function upload(push: Push, each: PlannedPackage): Promise<void> {
   const { context, transfer } = push;
   const { storage, proofs, dryRun } = transfer;
   const uploading = () => transferPackage(each, transfer, bytesReporter(push));
-  await context.console.withProgress(uploading).finally(proofs.save);
+  await context.console.progress.during(uploading).finally(proofs.save);
   if (!dryRun) for (const file of each.files) reportFile(context, file, storage.address);
 }
 
@@ -122,7 +122,7 @@ function bytesReporter({ context, transfer }: Push) {
       if (bytes === size && !dryRun) return `${name}: ${stalled}`;
       return `${text} ${describeRate(bytes, size, io.elapsed() - first.at, first.bytes)}`;
     };
-    console.showProgress(dryRun ? '' : text, describe);
+    console.progress.show(dryRun ? '' : text, describe);
   };
 }
 

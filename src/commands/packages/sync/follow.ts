@@ -60,13 +60,13 @@ export async function follow(
   const { console } = context;
   const { id, isInHistory } = followed;
   let last: SyncRequest | undefined;
-  console.startProgress();
+  console.progress.start();
   try {
     for await (const request of poll(context, followed, options)) last = request;
   } catch (error) {
     throw error instanceof ImgctlError ? withResume(id, error) : error;
   } finally {
-    console.endProgress();
+    console.progress.end();
     if (last && isInHistory) await rememberRequest(context, 'checked', last);
   }
   if (last && last.state !== 'waiting') return last;
@@ -156,7 +156,7 @@ function reportState({ io, console }: Context, request: SyncRequest, started: nu
     const time = describeDuration(waited);
     return waited < 30_000 ? `${text} ${time}` : `sync ${id}: still ${state} after ${time}`;
   };
-  console.showProgress(text, describe);
+  console.progress.show(text, describe);
 }
 
 /** @param pause milliseconds until the next check */
@@ -172,7 +172,7 @@ function reportRetry(
   const what = `sync ${id}: ${code === 'not-found' ? 'not found yet' : failing}`;
   const nextAt = io.elapsed() + pause;
   const describe = () => `${what}; next try in ${describeDuration(nextAt - io.elapsed())}`;
-  console.showProgress(`${what}; retrying`, describe);
+  console.progress.show(`${what}; retrying`, describe);
 }
 
 /** Adds to the error of a wait that the service goes on, and the command that resumes. */

@@ -137,8 +137,8 @@ export const doctor = command({
 async function run(context: Context, options: Parsed<typeof OPTIONS>) {
   const rows: CheckRow[] = [];
   const diagnosis: Diagnosis = { context, options };
-  context.console.startProgress({ isBrief: true });
-  context.console.showProgress('checking');
+  context.console.progress.start({ onlyIfRedrawn: true });
+  context.console.progress.show('checking');
   for (const [check, , find] of CHECKS) {
     const results = await Promise.resolve(diagnosis)
       .then(find)
@@ -149,7 +149,7 @@ async function run(context: Context, options: Parsed<typeof OPTIONS>) {
     // The other checks need settings that can be read and trusted.
     if (isFailed && tryOr(() => context.settings, undefined) === undefined) break;
   }
-  context.console.endProgress();
+  context.console.progress.end();
 
   const result = shown(context, rows);
   const failures = rows.filter(({ state }) => state === 'failed');
