@@ -4,60 +4,76 @@ import { asImgctlError } from './errors.ts';
 import type { Advice } from './facts.ts';
 import { type Io, type Sink, withWrite } from './io.ts';
 import {
-  type ErrorFormat,
   errorMessage,
   formatMessage,
   formatTrace,
   type Label,
   type Message,
+  type MessageFormat,
   type Notice,
   type NoticeKind,
   noticeMessage,
 } from './output/messages.ts';
-import { Progress, type ProgressStyle } from './output/progress.ts';
+import { Progress, type ProgressOptions } from './output/progress.ts';
 import { Redaction } from './output/redaction.ts';
 import { loadStyle } from './output/style.ts';
 import { clean, wrapWords } from './output/text.ts';
 
-export type { Redaction };
-
-/** The style of notices, read at each write: options are known once the command line is parsed. */
-export interface ConsoleStyle extends ProgressStyle {
-  readonly errorFormat: Pick<ErrorFormat, 'json' | 'debug'>;
+export interface ConsoleOptions extends ProgressOptions {
+  /** True if the error that ends the run is written with its stack trace. */
+  readonly debug: boolean;
   /** Returns the hint as this run prints it. */
   hintOf(facts: Advice): string;
   /** Receives errors and notices as values, besides stderr. */
   readonly receive?: ((message: Message) => void) | undefined;
 }
 
-/** Its details are shown on a terminal only. */
 interface SuccessOptions extends Pick<Notice, 'hint' | 'details'> {
-  /** The report if stderr is not a terminal [the message in lower case]; none if null. */
+  /** The report without a mark, which has no details [the message in lower case]; none if null. */
   readonly elsewhere?: string | null;
   readonly hasWarnings?: boolean;
 }
 
+/**
+ * What each method writes to stderr:
+ *
+ *                    on a terminal              elsewhere               in JSON
+ *     warn           imgctl: warning: late      the same                {"warning"}
+ *     warnOfPart     ! late                     imgctl: warning: late   {"warning"}
+ *     failure        imgctl: error: lost        the same                {"warning"}
+ *     failureOfPart  ✗ lost                     imgctl: error: lost     {"warning"}
+ *     success        ✓ Saved it                 imgctl: saved it        {"note"}
+ *     report         imgctl: first run          the same                {"note"}
+ *     note           imgctl: no images          nothing                 {"note"}, or nothing
+ *     waiting,       the line of the progress, or without one as `report`
+ *     stalled
+ *     footer         3 images                   not called              not called
+ *     trace          imgctl: debug: GET /v2     the same                {"debug"}
+ *     fail           imgctl: no such image      the same                {"error"}
+ *
+ * With -q, `success`, `report`, `note`, `waiting` and `stalled` write nothing.
+ */
 export class Console {
-  /** Secrets that nothing on stderr may show; data on stdout is left as it is. */
+  /** Secrets that no message may show. Data on stdout, and names in details, are left as they are. */
   readonly redaction: Redaction;
   /** stdout, in order with what goes to stderr. */
   readonly stdout: Sink;
   /** What the run is doing, in a line that stays below everything else. */
   readonly progress: Progress;
   readonly #io: Io;
-  readonly #style: ConsoleStyle;
+  readonly #options: ConsoleOptions;
   #queue: Promise<void> = Promise.resolve();
   readonly #warnings = new Set<string>();
   #hintForEnd: string | undefined;
   #lastPartHint: string | undefined;
 
-  constructor(io: Io, style: ConsoleStyle, redaction = new Redaction()) {
+  constructor(io: Io, options: ConsoleOptions, redaction = new Redaction()) {
     this.#io = io;
-    this.#style = style;
+    this.#options = options;
     this.redaction = redaction;
-    this.stdout = withWrite(io.stdout, (text: string) => this.print(text));
+    this.stdout = withWrite(io.stdout, (data: string | Uint8Array) => this.print(data));
     const writeLine = (line: string) => this.#enqueue(() => line);
-    this.progress = new Progress(io.stderr, style, redaction.apply, writeLine);
+    this.progress = new Progress(io.stderr, options, redaction.apply, writeLine);
   }
 
   /** Something is wrong, but the command continues. The same warning is shown once. */
@@ -83,27 +99,27 @@ export class Console {
 
   /** A failure of a part. Its hint is omitted if it is said at the end, or was said just before. */
   failureOfPart({ hint: facts, details, ...failure }: Notice): void {
-    const hint = facts && this.#style.hintOf(facts);
-    if (this.usesMarks) this.#hintForEnd ??= hint;
+    const marks = this.usesMarks;
+    // As text, to be compared: what a hint says may change until it is written.
+    const hint = facts && this.#options.hintOf(facts);
+    if (marks) this.#hintForEnd ??= hint;
     const isKnown = hint === this.#hintForEnd || hint === this.#lastPartHint;
     this.#lastPartHint = hint;
-    const notice = { ...failure, hint: isKnown ? undefined : hint };
-    if (this.usesMarks) {
-      const short = details?.map(shortDigests);
-      this.#notice('warning', { ...notice, details: short }, 'failed part');
-    } else {
-      this.#notice('warning', { ...notice, details }, 'failure');
-    }
+    const news = {
+      hint: isKnown ? undefined : hint,
+      details: marks ? details?.map(shortDigests) : details,
+    };
+    this.#notice('warning', { ...failure, ...news }, marks ? 'failed part' : 'failure');
   }
 
-  /** The first hint of failed parts, on a terminal only: the command shows it after all parts. */
+  /** The first hint of failed parts, if marks are used: the command shows it after all parts. */
   get hintForEnd(): string | undefined {
     return this.#hintForEnd;
   }
 
   /** True if lines of parts and successes begin with a mark: on a terminal. */
   get usesMarks(): boolean {
-    return this.#io.stderr.isTTY && !this.#style.errorFormat.json;
+    return this.#io.stderr.isTTY && !this.#options.writesJson;
   }
 
   /** Says what the run waits for: in the progress line, or as a line of its own. */
@@ -116,9 +132,9 @@ export class Console {
     if (!this.progress.stalled(text)) this.report(text);
   };
 
-  /** Reports what was done or is waited for, unless -q is set. */
+  /** Reports what was done or is waited for. */
   readonly report = (message: string, hint?: Advice): void => {
-    if (!this.#style.quiet) this.#notice('note', { message, hint });
+    if (!this.#options.quiet) this.#notice('note', { message, hint });
   };
 
   /** Says that nothing was found, or what to do next: on a terminal only, as cron mails output. */
@@ -126,12 +142,12 @@ export class Console {
     if (this.#io.stderr.isTTY) this.report(message, hint);
   };
 
-  /** Reports a success unless -q is set: on a terminal with a mark, and another after warnings. */
+  /** Reports a success. Its mark is another one after warnings. */
   success(message: string, options: SuccessOptions = {}): void {
     const { elsewhere = lowerFirst(message), hasWarnings, hint, details } = options;
     if (!this.usesMarks) {
       if (elsewhere !== null) this.report(elsewhere, hint);
-    } else if (!this.#style.quiet) {
+    } else if (!this.#options.quiet) {
       const label = hasWarnings ? 'success with warnings' : 'success';
       this.#notice('note', { message, hint, details }, label);
     }
@@ -155,7 +171,7 @@ export class Console {
     this.#enqueue(async () => {
       const format = await this.#format();
       const message = noticeMessage(kind, notice, format);
-      if (kind !== 'debug') this.#style.receive?.(message);
+      if (kind !== 'debug') this.#options.receive?.(message);
       return formatMessage(message, format, label);
     });
   }
@@ -166,18 +182,18 @@ export class Console {
     const error = asImgctlError(thrown);
     const format = await this.#format();
     const message = errorMessage(error, format);
-    this.#style.receive?.(message);
-    const trace = format.debug ? formatTrace(error, format) : '';
+    this.#options.receive?.(message);
+    const trace = this.#options.debug ? formatTrace(error, format) : '';
     await this.#io.stderr.write(formatMessage(message, format) + trace).catch(() => {});
   }
 
-  async #format(): Promise<ErrorFormat> {
-    const { errorFormat, errorTerminal } = this.#style;
+  async #format(): Promise<MessageFormat> {
+    const { errorTerminal, writesJson: json } = this.#options;
     const style = await loadStyle(errorTerminal);
     const { apply: redact } = this.redaction;
-    const hintOf: ConsoleStyle['hintOf'] = (facts) => this.#style.hintOf(facts);
+    const hintOf: ConsoleOptions['hintOf'] = (facts) => this.#options.hintOf(facts);
     const { width, unicode } = errorTerminal;
-    return { ...errorFormat, style, redact, hintOf, width, unicode };
+    return { json, style, redact, hintOf, width, unicode };
   }
 
   /** Writes to stdout after everything before it. @throws BrokenPipeError, ImgctlError */

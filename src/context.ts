@@ -14,13 +14,14 @@ import {
   settle,
   shownAddress,
 } from './config/settings.ts';
-import { Console, type ConsoleStyle, type Redaction } from './console.ts';
+import { Console, type ConsoleOptions } from './console.ts';
 import { attempt, tryOr } from './errors.ts';
 import { type Advice, setting } from './facts.ts';
 import type { Io } from './io.ts';
 import type { Column } from './output/columns.ts';
 import { FORMATS, type Format } from './output/formats.ts';
 import { Output, type OutputOptions } from './output/output.ts';
+import type { Redaction } from './output/redaction.ts';
 import { type ColorChoice, decideTerminal, type Terminal } from './output/terminal.ts';
 import { FileStore } from './session/file-store.ts';
 import { openSession, type Session, type SessionOptions } from './session/session.ts';
@@ -44,10 +45,10 @@ export interface RunOptions {
   /** True if the command works without settings: if they cannot be read, it warns. */
   readonly needsNoSettings?: boolean | undefined;
   /** Receives errors and notices as values. */
-  readonly receive?: ConsoleStyle['receive'];
+  readonly receive?: ConsoleOptions['receive'];
 }
 
-export class Context implements ConsoleStyle {
+export class Context implements ConsoleOptions {
   readonly io: Io;
   readonly console: Console;
   readonly given: GivenSettings;
@@ -56,7 +57,7 @@ export class Context implements ConsoleStyle {
   readonly debug: boolean;
   /** Of --profile. */
   readonly profile: string | undefined;
-  readonly receive: ConsoleStyle['receive'];
+  readonly receive: ConsoleOptions['receive'];
   readonly #needsNoSettings: boolean;
   #settings: Settings | undefined;
   /** Of the last session: with what was typed at a prompt, or of another profile. */
@@ -138,9 +139,9 @@ export class Context implements ConsoleStyle {
     return tryOr(() => this.format, this.givenFormat);
   }
 
-  get errorFormat(): ConsoleStyle['errorFormat'] {
-    const { hasJsonErrors = false } = FORMATS[this.safeFormat];
-    return { json: hasJsonErrors, debug: this.debug };
+  /** True if errors, notices and progress are JSON. */
+  get writesJson(): boolean {
+    return FORMATS[this.safeFormat].hasJsonErrors === true;
   }
 
   get terminal(): Terminal {

@@ -129,7 +129,7 @@ imgctl: debug: GET /v2
   const io = fakeIo({ errorColumns: errorTerminal.width });
   const received: string[] = [];
   const console = new Console(io, {
-    ...{ quiet, errorFormat: { json, debug: false }, errorTerminal, hintOf: String },
+    ...{ quiet, writesJson: json, debug: false, errorTerminal, hintOf: String },
     receive: ({ kind, content }) => received.push(`${kind}: ${content.message}`),
   });
   sayAll(console);

@@ -4,7 +4,10 @@ import { parseChoice } from '../choices.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
-/** When a table that is too wide hides a column. Narrow tables show names rather than times. */
+/**
+ * In this order, a table hides columns while it is too wide. Only a narrow terminal has the last
+ * step: it shows names rather than times.
+ */
 export const HIDING_STEPS = ['first', 'second', 'if narrow'] as const;
 
 /** A field of data, which is a column of tables. */

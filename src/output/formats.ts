@@ -68,7 +68,7 @@ export const FORMATS: Readonly<Record<Format, FormatDeclaration>> = {
 export const FORMAT_NAMES = Object.keys(FORMATS) as Format[];
 
 /** Returns names for a sentence: `csv and tsv`, or with `-o ` `-o csv and -o tsv`. */
-function sentence(names: readonly Format[], word = 'and', before = ''): string {
+function joinNames(names: readonly Format[], word = 'and', before = ''): string {
   const shown = names.map((name) => before + name);
   const last = shown.pop();
   return shown.length === 0 ? `${last}` : `${shown.join(', ')} ${word} ${last}`;
@@ -78,14 +78,14 @@ function ofKind(...kinds: readonly Shape['kind'][]): Format[] {
   return FORMAT_NAMES.filter((name) => kinds.includes(FORMATS[name].shape.kind));
 }
 
-export const FORMAT_LIST = sentence(FORMAT_NAMES, 'or');
-export const LINE_FORMAT_LIST = sentence(ofKind('lines'));
-export const STREAM_FORMAT_LIST = sentence(ofKind('stream'));
-export const DOCUMENT_FORMAT_LIST = sentence(ofKind('document'));
-export const DOCUMENT_OPTION_LIST = sentence(ofKind('document'), 'or', '-o ');
+export const FORMAT_LIST = joinNames(FORMAT_NAMES, 'or');
+export const LINE_FORMAT_LIST = joinNames(ofKind('lines'));
+export const STREAM_FORMAT_LIST = joinNames(ofKind('stream'));
+export const DOCUMENT_FORMAT_LIST = joinNames(ofKind('document'));
+export const DOCUMENT_OPTION_LIST = joinNames(ofKind('document'), 'or', '-o ');
 /** Formats of data: they print every field. */
-export const DATA_FORMAT_LIST = sentence(ofKind('stream', 'document'));
-export const JSON_ERRORS_LIST = sentence(
+export const DATA_FORMAT_LIST = joinNames(ofKind('stream', 'document'));
+export const JSON_ERRORS_LIST = joinNames(
   FORMAT_NAMES.filter((name) => FORMATS[name].hasJsonErrors),
   'or',
 );

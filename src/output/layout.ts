@@ -157,7 +157,7 @@ type HidingSteps = readonly Column['hides'][];
 
 const USUAL_STEPS: HidingSteps = HIDING_STEPS.filter((step) => step !== 'if narrow');
 
-/** True if the last column is shown, but cut to a few cells. */
+/** True if the last column is cut to a few cells; false if it is hidden, wrapped or uncut. */
 function isCramped(last: TableColumn | undefined, shown: readonly TableColumn[]): boolean {
   const cut = shown.find(({ name }) => name === last?.name);
   if (!last || !cut || cut.wraps) return false;

@@ -7,11 +7,9 @@ import type { Redaction } from './redaction.ts';
 import type { Style } from './style.ts';
 import { clean, printable, wrapWords } from './text.ts';
 
-export interface ErrorFormat {
+export interface MessageFormat {
   /** One JSON object per line instead of text. */
   readonly json: boolean;
-  /** Adds the stack trace of the error or of its cause. */
-  readonly debug: boolean;
   /** Masks secrets. It runs before escaping, which would hide them. */
   readonly redact: Redaction['apply'];
   /** Colours of text; JSON has none. */
@@ -42,17 +40,17 @@ export interface Message {
   };
 }
 
-export function errorMessage(error: ImgctlError, format: ErrorFormat): Message {
+export function errorMessage(error: ImgctlError, format: MessageFormat): Message {
   const { code, message, details, facts, status, exitCode } = error;
   const content = cleanContent({ code, message, details, hint: facts }, format);
   return { kind: 'error', content: { ...content, status, exitCode } };
 }
 
-export function noticeMessage(kind: NoticeKind, notice: Notice, format: ErrorFormat): Message {
+export function noticeMessage(kind: NoticeKind, notice: Notice, format: MessageFormat): Message {
   return { kind, content: cleanContent(notice, format) };
 }
 
-function cleanContent({ code, message, details, hint }: Notice, format: ErrorFormat) {
+function cleanContent({ code, message, details, hint }: Notice, format: MessageFormat) {
   return {
     code,
     message: clean(message, format.redact),
@@ -67,22 +65,22 @@ function cleanContent({ code, message, details, hint }: Notice, format: ErrorFor
  * on a terminal their lines, and those of successes, begin with a mark.
  */
 const LABELS = {
-  error: ({ style }: ErrorFormat) => style.bad('imgctl:'),
-  failure: ({ style }: ErrorFormat) => `imgctl: ${style.bad('error:')}`,
-  warning: ({ style }: ErrorFormat) => `imgctl: ${style.caution('warning:')}`,
+  error: ({ style }: MessageFormat) => style.bad('imgctl:'),
+  failure: ({ style }: MessageFormat) => `imgctl: ${style.bad('error:')}`,
+  warning: ({ style }: MessageFormat) => `imgctl: ${style.caution('warning:')}`,
   note: () => 'imgctl:',
-  debug: ({ style }: ErrorFormat) => `imgctl: ${style.faint('debug:')}`,
-  'failed part': ({ style, unicode }: ErrorFormat) => style.bad(unicode ? '✗' : 'failed:'),
-  'part with a warning': ({ style }: ErrorFormat) => style.caution('!'),
-  success: ({ style, unicode }: ErrorFormat) => style.good(unicode ? '✓' : 'ok:'),
-  'success with warnings': ({ style }: ErrorFormat) => style.caution('!'),
+  debug: ({ style }: MessageFormat) => `imgctl: ${style.faint('debug:')}`,
+  'failed part': ({ style, unicode }: MessageFormat) => style.bad(unicode ? '✗' : 'failed:'),
+  'part with a warning': ({ style }: MessageFormat) => style.caution('!'),
+  success: ({ style, unicode }: MessageFormat) => style.good(unicode ? '✓' : 'ok:'),
+  'success with warnings': ({ style }: MessageFormat) => style.caution('!'),
 };
 export type Label = keyof typeof LABELS;
 
 /** Returns complete lines for stderr, safe for a terminal. */
 export function formatMessage(
   { kind, content }: Message,
-  format: ErrorFormat,
+  format: MessageFormat,
   begins: Label = kind,
 ): string {
   if (format.json) return `${JSON.stringify({ [kind]: content })}\n`;
@@ -90,7 +88,7 @@ export function formatMessage(
   const label = LABELS[begins](format);
   // Notes are not wrapped, nor are hints, as users copy them.
   const isWrapped = begins !== 'note' && begins !== 'debug';
-  const { width = Number.POSITIVE_INFINITY } = isWrapped ? format : {};
+  const width = (isWrapped ? format.width : undefined) ?? Number.POSITIVE_INFINITY;
   // Colours take no cells. The first word stays beside the label, however long that is.
   const used = stripVTControlCharacters(label).length + 1;
   const lines = [`${label} ${wrapWords(message, width, { indent: '    ', used }).join('\n')}`];
@@ -102,7 +100,7 @@ export function formatMessage(
 }
 
 /** Returns the stack trace of the error, or of its cause, as debug lines. */
-export function formatTrace(error: ImgctlError, format: ErrorFormat): string {
+export function formatTrace(error: ImgctlError, format: MessageFormat): string {
   const { stack = '' } = error.cause instanceof Error ? error.cause : error;
   // Masked before it is split: a secret may have a line break.
   const lines = format.redact(stack).split('\n');

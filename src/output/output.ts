@@ -93,7 +93,7 @@ export class Output {
   readonly table: TableOptions;
   /** True if tables, csv and tsv begin with the names of their columns. */
   readonly hasHeader: boolean;
-  /** True if notes are printed: other formats than a table show that nothing was found. */
+  /** True if notes are printed, also with -q: other formats show that nothing was found. */
   readonly hasNotes: boolean;
   /** True if the command has -c and --no-trunc. */
   readonly takesColumns: boolean;
@@ -229,10 +229,10 @@ function named(columns: readonly Column[], name: string): Column {
  * Returns the style of times:
  *
  *     format   without --time          refused
+ *     --get    iso
  *     table    the setting, or local
  *     csv      iso                     age
  *     others   iso                     age, local
- *     --get    iso
  *
  * @throws ImgctlError usage
  */

@@ -7,10 +7,12 @@ import { loadStyle } from './style.ts';
 import type { Terminal } from './terminal.ts';
 import { clean } from './text.ts';
 
-export interface ProgressStyle {
+/** Read at each use: options are known once the command line is parsed. */
+export interface ProgressOptions {
   /** True if nothing is shown. */
   readonly quiet: boolean;
-  readonly errorFormat: { readonly json: boolean };
+  /** True if each line is a JSON object. */
+  readonly writesJson: boolean;
   readonly errorTerminal: Terminal;
 }
 
@@ -39,7 +41,7 @@ interface View {
 
 export class Progress {
   readonly #stderr: Sink;
-  readonly #style: ProgressStyle;
+  readonly #options: ProgressOptions;
   readonly #redact: Redaction['apply'];
   readonly #writeLine: (line: string) => void;
   #view: View | undefined;
@@ -47,12 +49,12 @@ export class Progress {
 
   constructor(
     stderr: Sink,
-    style: ProgressStyle,
+    options: ProgressOptions,
     redact: Redaction['apply'],
     writeLine: (line: string) => void,
   ) {
     this.#stderr = stderr;
-    this.#style = style;
+    this.#options = options;
     this.#redact = redact;
     this.#writeLine = writeLine;
   }
@@ -63,22 +65,20 @@ export class Progress {
    */
   start({ onlyIfRedrawn = false } = {}): void {
     this.end();
-    const { quiet, errorTerminal } = this.#style;
+    const { quiet, errorTerminal } = this.#options;
     const { stream } = this.#stderr;
     if (quiet) return;
     if (errorTerminal.interactive) {
-      if (stream)
-        this.#view = createSpinner(stream, errorTerminal, () =>
-          clean(this.#detail(), this.#redact),
-        );
+      const textNow = () => clean(this.#detail(), this.#redact);
+      if (stream) this.#view = createSpinner(stream, errorTerminal, textNow);
     } else if (!onlyIfRedrawn) {
       this.#view = createLines(this.#write, this.#detail);
     }
   }
 
   /**
-   * Says what the run is doing. Where lines are written: one for each other text that is not empty,
-   * and after 30 s without one, what `describe` returns.
+   * Says what the run is doing. If lines are written: one for each changed text that is not empty,
+   * and after 30 s without a change, what `describe` returns.
    * @param describe called for each frame of a spinner. @returns false if nothing shows it
    */
   show(text: string, describe?: Describe): boolean {
@@ -89,7 +89,7 @@ export class Progress {
     return true;
   }
 
-  /** Says which response the run waits for, until it is doing something else. @returns as `show` */
+  /** Says which response the run waits for, until the next `show`. @returns as `show` */
   stalled(response: string): boolean {
     if (!this.#activity) return false;
     this.#activity = { ...this.#activity, stalled: response };
@@ -104,8 +104,8 @@ export class Progress {
 
   readonly #write = (text: string): void => {
     const progress = clean(text, this.#redact);
-    const { json } = this.#style.errorFormat;
-    if (text !== '') this.#writeLine(`${json ? JSON.stringify({ progress }) : progress}\n`);
+    const { writesJson } = this.#options;
+    if (text !== '') this.#writeLine(`${writesJson ? JSON.stringify({ progress }) : progress}\n`);
   };
 
   whilePaused(write: () => Promise<void>): Promise<void> {
@@ -160,14 +160,14 @@ function createSpinner(
 ): View {
   let timer: NodeJS.Timeout | undefined;
   let spinner: Ora | undefined;
-  let stopped = false;
-  let paused = false;
+  let isStopped = false;
+  let isPaused = false;
 
   const begin = async () => {
     const loaded = await loadSpinner(stream, terminal, textNow);
-    if (stopped) return;
+    if (isStopped) return;
     spinner = loaded;
-    if (!paused) spinner.start();
+    if (!isPaused) spinner.start();
   };
   const pause = () => {
     // If it does not spin, ora would still move the cursor.
@@ -179,15 +179,15 @@ function createSpinner(
       timer ??= setTimeout(() => void begin().catch(() => {}), FIRST_FRAME_DELAY).unref();
     },
     async whilePaused(write) {
-      paused = true;
+      isPaused = true;
       pause();
       // A write that fails leaves it paused: the terminal may be gone or stand still.
       await write();
-      paused = false;
-      if (!stopped) spinner?.start();
+      isPaused = false;
+      if (!isStopped) spinner?.start();
     },
     stop() {
-      stopped = true;
+      isStopped = true;
       clearTimeout(timer);
       pause();
     },
@@ -226,7 +226,7 @@ async function loadSpinner(
   // ora has no callback for the text, and asks for the prefix first: the text is set there, as it
   // may have the elapsed time, and the width may change.
   spinner.prefixText = () => {
-    // ora would erase lines without end in a window of 0 columns.
+    // ora would erase lines without end in a window of 0 columns: from then on it shows nothing.
     if (!(stream.columns > 0)) spinner.isSilent = true;
     const width = Math.max(0, stream.columns - RESERVED);
     spinner.text = cutMiddle(textNow(), width, terminal.unicode, MAX_HEAD);

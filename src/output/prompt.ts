@@ -109,7 +109,9 @@ function readLine({ stdin: { stream }, signal }: Io): Promise<string | undefined
         if (event === 'end') return onEnd();
         if (event !== 'enter') return fail(new ImgctlError(event, event));
         stop();
-        const typedAhead = keys.slice(index + 1).join('');
+        // A console of Windows ends an echoed line with CR LF.
+        const isPair = key === '\r' && keys[index + 1] === '\n';
+        const typedAhead = keys.slice(index + (isPair ? 2 : 1)).join('');
         if (typedAhead !== '') stream.unshift(typedAhead, 'utf8');
         return resolve(editor.text);
       }

@@ -16,7 +16,7 @@ const MIN_START_BEFORE_ELLIPSIS = 3;
 interface Secret {
   /** The secret as it is compared. */
   readonly folded: string;
-  readonly isWord: boolean;
+  readonly wholeWordOnly: boolean;
   /** How many characters of its start must be there, unless an ellipsis follows. */
   readonly minLength: number;
 }
@@ -39,12 +39,12 @@ export class Redaction {
    */
   add(secret: string, shown?: string): void {
     const folded = fold(secret.trim());
-    const isWord = folded.length < MIN_WITHIN_WORDS;
-    if (folded === '' || (isWord && secret === shown)) return;
-    const start = isWord ? folded : folded.slice(0, MIN_START_ALONE);
+    const wholeWordOnly = folded.length < MIN_WITHIN_WORDS;
+    if (folded === '' || (wholeWordOnly && secret === shown)) return;
+    const start = wholeWordOnly ? folded : folded.slice(0, MIN_START_ALONE);
     // The final full stop of a message is dropped, and may be that of the secret.
     const minLength = start.replace(/(?<=.)\.$/, '').length;
-    this.#secrets.set(secret, { folded, isWord, minLength });
+    this.#secrets.set(secret, { folded, wholeWordOnly, minLength });
   }
 
   /** Masks the passwords of URLs in a command line, which messages quote as a whole or in part. */
@@ -107,9 +107,13 @@ function find(secret: Secret, { text, starts }: Decoded): readonly Range[] {
 }
 
 /** Returns where the secret, or enough of its start, ends; `start` if it is not there. */
-function wholeEnd({ folded, isWord, minLength }: Secret, text: string, start: number): number {
+function wholeEnd(
+  { folded, wholeWordOnly, minLength }: Secret,
+  text: string,
+  start: number,
+): number {
   const end = differenceFrom(folded, text, start);
-  const isPartOfWord = isWord && (isWordAt(text, start - 1) || isWordAt(text, end));
+  const isPartOfWord = wholeWordOnly && (isWordAt(text, start - 1) || isWordAt(text, end));
   return end - start < minLength || isPartOfWord ? start : end;
 }
 

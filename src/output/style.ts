@@ -4,7 +4,7 @@ import type { Terminal } from './terminal.ts';
 
 type Paint = (text: string) => string;
 
-/** `faint` is for headers, times and missing values. */
+/** `faint` is for what matters less, such as headers, times and missing values. */
 export const UNSTYLED = {
   heading: String,
   id: String,
@@ -20,7 +20,7 @@ export type Style = Readonly<Record<keyof typeof UNSTYLED, Paint>>;
 export async function loadStyle({ color }: Pick<Terminal, 'color'>): Promise<Style> {
   if (!color) return UNSTYLED;
   const chalk = await import('chalk').catch(() => undefined);
-  // An upgrade has removed it. The error that says so has to be shown.
+  // An upgrade of imgctl has removed it meanwhile. The error that says so has to be shown.
   if (chalk === undefined) return UNSTYLED;
   // An explicit level, as chalk itself ignores NO_COLOR and --color.
   const { bold, cyan, dim, green, yellow, red } = new chalk.Chalk({ level: 1 });

@@ -49,19 +49,19 @@ export async function writeTable(
 /**
  * Returns what makes the lines of a table:
  *
- *     the terminal has no room             recordLines
- *     a terminal otherwise                 drawnLines, by cli-table3
- *     a pipe, a column below the rows or   alignedLines, which pads and never wraps a cell
+ *     the terminal has no room for columns     recordLines
+ *     a pipe, a column below the rows, or      alignedLines, which pads and never wraps a cell
  *     one wider than MAX_ALIGNED
+ *     otherwise                                drawnLines, by cli-table3
  */
 async function chooseLines(
   layout: Table | undefined,
   look: Look,
 ): Promise<(table: Table) => Iterable<string>> {
-  if (!layout) return ({ beside }) => recordLines(beside, look, true);
+  if (!layout) return ({ beside }) => recordLines(beside, look);
   const { beside, below } = layout;
-  const isNarrow = beside.every(({ width }) => width <= MAX_ALIGNED);
-  if (look.terminal.width === undefined || below || !isNarrow) {
+  const isPipe = look.terminal.width === undefined;
+  if (isPipe || below || beside.some(({ width }) => width > MAX_ALIGNED)) {
     return (table) => alignedLines(table, look);
   }
   const { default: CliTable } = await import('cli-table3');
@@ -98,16 +98,15 @@ function onlyRows({ beside, below }: Table, at: readonly number[]): Table {
   return { beside: beside.map(reduce), ...(below ? { below: reduce(below) } : {}) };
 }
 
-/** Writes rows as keys and values. @param isFirst nothing is above that needs an empty line */
-export async function writeRecords(
+/** Writes a row as keys and values. */
+export async function writeRecord(
   sink: Sink,
   output: Output,
-  rows: readonly Row[],
+  row: Row,
   terminal: Terminal,
-  isFirst: boolean,
 ): Promise<void> {
   const look = { output, terminal, style: await loadStyle(terminal) };
-  await writeText(sink, recordLines(measureColumns(output, rows, look.style), look, isFirst));
+  await writeText(sink, recordLines(measureColumns(output, [row], look.style), look));
 }
 
 function* alignedLines({ beside, below }: Table, look: Look): Generator<string> {
@@ -125,7 +124,7 @@ function* alignedLines({ beside, below }: Table, look: Look): Generator<string> 
       const text = column.texts[row] ?? '';
       return pad(column, text, column.paint(text));
     });
-    // A hint below has no other cell.
+    // A row may have nothing but a hint, which goes below.
     if (!below || cells.some((cell) => cell.trim() !== '')) yield line(cells);
     if (below) yield* linesBelow(below, row, look);
   }
@@ -139,11 +138,10 @@ function rowsOf(columns: readonly TableColumn[]): number {
 function* recordLines(
   columns: readonly TableColumn[],
   { output, terminal, style }: Look,
-  isFirst: boolean,
 ): Generator<string> {
   const { hasSentences, omitsMissing } = output.table;
   for (let row = 0; row < rowsOf(columns); row += 1) {
-    if (row > 0 || !isFirst) yield '\n';
+    if (row > 0) yield '\n';
     const shown = columns.filter(({ isMissing }) => !(omitsMissing && isMissing[row]));
     const keyWidth = Math.max(0, ...shown.map(({ title }) => displayWidth(title)));
     const indent = ' '.repeat(keyWidth + GAP.length);
@@ -169,7 +167,10 @@ function linesBelow(
   if (isMissing[row]) return [];
   const text = texts[row] ?? '';
   const label = wraps ? '' : `${title}: `;
-  const room = Math.max(0, (terminal.width ?? 0) - INDENT.length - displayWidth(label));
+  const room = Math.max(
+    0,
+    (terminal.width ?? Number.POSITIVE_INFINITY) - INDENT.length - displayWidth(label),
+  );
   const lines = wraps ? wrapWords(text, room, { cellsOf: displayWidth }) : [text];
   return lines.map((line) => {
     const shown = paint(cutMiddle(line, room, terminal.unicode));

@@ -1,4 +1,4 @@
-// Makes text safe for a terminal, and writes long texts in chunks.
+// Makes text safe for a terminal, wraps it, and writes long texts in chunks.
 
 import type { Sink } from '../io.ts';
 import { stringify, yieldToEventLoop } from '../json.ts';
@@ -16,7 +16,7 @@ const BEYOND_C0 =
 const HARMFUL = new RegExp(`[\\u0000-\\u001f${BEYOND_C0}]`, 'gu');
 const HARMFUL_IN_JSON = new RegExp(`[${BEYOND_C0}]`, 'gu');
 
-/** Returns the text on one line with `\u` escapes. */
+/** Returns the text on one line with the escapes of JSON. */
 export function printable(text: string): string {
   return text.replace(HARMFUL, escapeCharacter);
 }

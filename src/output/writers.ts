@@ -36,7 +36,7 @@ export function listWriter(output: Output, place: Place, isOne = false): ListWri
       return streamWriter(shape.entry, output, sink);
     case 'table':
       if (isOne || table.asRecords) return recordWriter(output, place);
-      return collected(isOne, (rows) => writeRowsOfTable(rows, output, place));
+      return collected(false, (rows) => writeRowsOfTable(rows, output, place));
     case 'lines':
       return collected(isOne, (rows) =>
         writeText(sink, linesOf(shape.line, rows, output, sink.isTTY)),
@@ -82,9 +82,10 @@ function recordWriter(output: Output, { sink, terminal }: Place): ListWriter {
   let isFirst = true;
   return {
     async write(rows) {
-      const { writeRecords } = await import('./table.ts');
+      const { writeRecord } = await import('./table.ts');
       for (const row of rows) {
-        await writeRecords(sink, output, [row], terminal(), isFirst);
+        if (!isFirst) await sink.write('\n');
+        await writeRecord(sink, output, row, terminal());
         isFirst = false;
       }
     },

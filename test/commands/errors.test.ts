@@ -60,9 +60,9 @@ it('an unexpected error shows its stack trace with debug only', () => {
   const line = 'imgctl: unexpected error: x is not a function\nhint: .*--debug.*\n';
   expect(formatError(error, TEXT)).toMatch(new RegExp(`^${line}$`));
   const trace = 'imgctl: debug: TypeError: x is not a function\n(imgctl: debug: {5}at .*\n)+';
-  const traced = formatError(error, { ...TEXT, debug: true });
+  const traced = formatError(error, TEXT, true);
   expect(traced).toMatch(new RegExp(`^${line}${trace}$`));
-  const [first, second, ...lines] = formatError(error, { ...JSON_LINE, debug: true }).split('\n');
+  const [first, second, ...lines] = formatError(error, JSON_LINE, true).split('\n');
   expect(JSON.parse(`${first}`).error.code).toBe('failed');
   expect(JSON.parse(`${second}`)).toEqual({ debug: { message: 'TypeError: x is not a function' } });
   for (const at of lines.filter(Boolean)) expect(JSON.parse(at).debug.message).toMatch(/^ +at /);

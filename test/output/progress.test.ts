@@ -19,10 +19,10 @@ function start({
   const sink = new MemorySink(terminal.width ?? 40);
   const stdout: Sink = { isTTY: !isPiped, columns: 40, write: (data) => sink.write(data) };
   const io = { ...fakeIo(), stdout, stderr: sink };
-  const errorFormat = { json: false, debug: false };
   const console = new Console(io, {
     quiet,
-    errorFormat,
+    writesJson: false,
+    debug: false,
     errorTerminal: terminal,
     hintOf: String,
   });

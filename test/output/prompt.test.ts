@@ -80,7 +80,7 @@ describe('a hidden prompt', () => {
 });
 
 it('a visible prompt leaves the echo to the terminal, and input typed ahead to the next prompt', async () => {
-  const terminal = fakeTerminal('demo\nsecret\ndem\u0003');
+  const terminal = fakeTerminal('demo\r\nsecret\ndem\u0003');
   const io = fakeIo({ stdin: terminal });
   expect(await ask(io, USER_NAME)).toBe('demo');
   expect(terminal.rawModes).not.toContain(true);

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ImgctlError } from '../../src/errors.ts';
-import type { ErrorFormat } from '../../src/output/messages.ts';
+import type { MessageFormat } from '../../src/output/messages.ts';
 import { Redaction } from '../../src/output/redaction.ts';
 import { printable } from '../../src/output/text.ts';
 import { shorten } from '../../src/words.ts';
@@ -161,7 +161,7 @@ describe('Redaction', () => {
       ),
     );
     const traced = (stack: string) => Object.assign(new Error(), { stack });
-    const formatted = (text: string, format: ErrorFormat) => [
+    const formatted = (text: string, format: MessageFormat) => [
       formatError(new ImgctlError('failed', text, { facts: text, cause: traced(text) }), format),
       formatNotice('warning', { message: text, hint: text }, format),
     ];

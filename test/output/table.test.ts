@@ -4,9 +4,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Column } from '../../src/output/columns.ts';
 import { Output, type OutputOptions } from '../../src/output/output.ts';
-import { writeRecords, writeTable } from '../../src/output/table.ts';
+import { writeTable } from '../../src/output/table.ts';
 import type { Terminal } from '../../src/output/terminal.ts';
 import { displayWidth } from '../../src/output/width.ts';
+import { listWriter } from '../../src/output/writers.ts';
 import { MemorySink, PIPE, terminalOf } from '../support/memory-sink.ts';
 import { anyText, HOSTILE, HOSTILE_ESCAPED, RAW_HARM } from './hostile.ts';
 
@@ -44,7 +45,7 @@ async function shown({ columns, rows = [], terminal = PIPE, ...options }: TableC
   });
   const sink = new MemorySink();
   const hidden = asRecords
-    ? await writeRecords(sink, output, records, terminal, true)
+    ? await listWriter(output, { sink, terminal: () => terminal, footer() {} }, true).write(records)
     : await writeTable(sink, output, records, terminal);
   return { text: sink.text, lines: sink.text.split('\n').slice(0, -1), hidden };
 }

@@ -1,11 +1,10 @@
 // Messages as a run would write them without colours, secrets and a terminal.
 
-import type { ErrorFormat } from '../../src/output/messages.ts';
+import type { MessageFormat } from '../../src/output/messages.ts';
 import { UNSTYLED } from '../../src/output/style.ts';
 
-export const PLAIN: ErrorFormat = {
+export const PLAIN: MessageFormat = {
   json: false,
-  debug: false,
   redact: String,
   style: UNSTYLED,
   hintOf(facts) {

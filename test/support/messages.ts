@@ -2,25 +2,25 @@
 
 import type { ImgctlError } from '../../src/errors.ts';
 import {
-  type ErrorFormat,
   errorMessage,
   formatMessage,
   formatTrace,
   type Label,
+  type MessageFormat,
   type Notice,
   type NoticeKind,
   noticeMessage,
 } from '../../src/output/messages.ts';
 
-export function formatError(error: ImgctlError, format: ErrorFormat): string {
-  const trace = format.debug ? formatTrace(error, format) : '';
+export function formatError(error: ImgctlError, format: MessageFormat, debug = false): string {
+  const trace = debug ? formatTrace(error, format) : '';
   return formatMessage(errorMessage(error, format), format) + trace;
 }
 
 export function formatNotice(
   kind: NoticeKind,
   notice: Notice,
-  format: ErrorFormat,
+  format: MessageFormat,
   label?: Label,
 ): string {
   return formatMessage(noticeMessage(kind, notice, format), format, label);
