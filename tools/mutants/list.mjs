@@ -22,7 +22,7 @@ export const LONG = [
   ['src/query/version-order.ts', 'isLetters(older.part) && isNumber(newer.part) && !hasSameLettersLater(older, newer)', 'false', 'test/query/name.test.ts'],
   ['src/query/time-value.ts', 'clock.length > 5 ? SECOND : MINUTE', 'SECOND', 'test/query/timestamp.test.ts'],
   ['src/files/atomic-file.ts', 'fs.renameSync(staging, file);', 'fs.copyFileSync(staging, file);', 'test/files/atomic-file.test.ts'],
-  ['src/output/redaction.ts', 'isWord ? folded : folded.slice(0, MIN_START_ALONE)', 'folded', 'test/output/redaction.test.ts'],
+  ['src/output/redaction.ts', 'wholeWordOnly ? folded : folded.slice(0, MIN_START_ALONE)', 'folded', 'test/output/redaction.test.ts'],
   ['src/ovf/unpack.ts', "this.#fail('damaged gzip: more data after its end');", '{}', 'test/ovf/unpack.test.ts'],
   ['src/query/filter-predicate.ts', 'return position <= end;', 'return true;', 'test/query/filter.test.ts'],
   ['src/query/service-filter.ts', 'if (part === \'\' || /[%,[', 'if (/[%,[', 'test/query/filter.test.ts'],
