@@ -95,7 +95,7 @@ const ANNOUNCE_INTERVAL = 30_000;
 
 /** Waits for a mutex, and calls `say` every 30 s meanwhile. */
 export function announceWait<Held>(held: Promise<Held>, say: () => void): Promise<Held> {
-  const timer = setInterval(say, ANNOUNCE_INTERVAL).unref();
+  const timer = setInterval(say, ANNOUNCE_INTERVAL);
   return held.finally(() => clearInterval(timer));
 }
 

@@ -4,6 +4,7 @@ import { chmodSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'n
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { hintText } from '../../src/cli/hints.ts';
+import { readCertificates } from '../../src/config/addresses.ts';
 import {
   changeConfigFile,
   changeProfile,
@@ -309,4 +310,12 @@ it('a profile of another service keeps only what is of no service', () => {
     'timeout retries concurrency ca-file output columns.images columns.my-images time limit-rate token-store token-store-password-command wait-for-token';
   const others = { kept: kept.split(' '), storedAt: undefined };
   expect(keptAt('https://b.example')).toEqual(others);
+});
+
+it('an unreadable file of certificates is an error with its cause', () => {
+  const config = { profile: undefined, profiles: new Map() };
+  const settings = new Settings(config, 'default', { IMGCTL_CA_FILE: 'none.pem' });
+  const error = thrownBy(() => readCertificates(settings, fakeIo({ cwd: temporaryDirectory() })));
+  const message = 'cannot read the ca-file none.pem: no such file or directory';
+  expect(error).toMatchObject({ code: 'config', message, cause: { code: 'ENOENT' } });
 });

@@ -3,10 +3,13 @@
 import { once } from 'node:events';
 import { type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
 import { networkInterfaces } from 'node:os';
+import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { urlHost } from '../../src/emulator/api-request.ts';
 import { createFaultPicker, parseFault } from '../../src/emulator/faults.ts';
+import { advice } from '../../src/facts.ts';
 import { serve } from '../support/emulator.ts';
+import { thrownBy } from '../support/errors.ts';
 
 describe('the service', () => {
   it('returns its name and the user, and the headers alone for HEAD', async () => {
@@ -58,7 +61,8 @@ describe('the service', () => {
 /** Sends a request by node:http, which accepts any Host header. */
 async function send(url: string, headers: OutgoingHttpHeaders) {
   const [response] = (await once(request(url, { headers }).end(), 'response')) as [IncomingMessage];
-  return { status: response.statusCode, headers: response.headers };
+  const { statusCode: status, headers: received } = response;
+  return { status, headers: received, body: await text(response) };
 }
 
 describe('the Host header', () => {
@@ -66,7 +70,9 @@ describe('the Host header', () => {
     const { baseUrl } = await serve();
     const others = 'evil.example evil.example:8080 127.0.0.1.evil.example localhost.evil 10.0.0.1';
     for (const host of [...others.split(' '), '127.9999.1.1', '127.1', 'demo@127.0.0.1']) {
-      expect([host, (await send(`${baseUrl}/v2`, { host })).status]).toEqual([host, 421]);
+      const { status, body } = await send(`${baseUrl}/v2`, { host });
+      const message = `This service does not answer for the host "${host}".`;
+      expect([status, JSON.parse(body).message]).toEqual([421, message]);
     }
     for (const host of ['localhost:81', 'LOCALHOST', '127.0.0.1:81', '127.9.9.9', '[::1]:81']) {
       const origin = 'http://evil.example';
@@ -101,9 +107,13 @@ it.each([
     (kind) => `GET /v2=${kind}`,
   ),
 ])('parseFault refuses %j', (spec) => {
-  expect(() => parseFault(spec)).toThrow(
-    /^--fault must be METHOD PATH=KIND|^unknown kind of fault '/,
-  );
+  const [, kind] = /^GET \/v2=([^,]+)$/.exec(spec) ?? [];
+  const message =
+    kind === undefined
+      ? `--fault must be METHOD PATH=KIND[,first=N|,every=N] (got ${spec})`
+      : `unknown kind of fault '${kind}'`;
+  const facts = advice('list the kinds of faults with: imgctl emulator --help');
+  expect(thrownBy(() => parseFault(spec))).toMatchObject({ code: 'usage', message, facts });
 });
 
 it.each([
@@ -134,7 +144,15 @@ it('the fault html answers with a page', async () => {
   const response = await fetch(`${baseUrl}/v2`);
   const type = response.headers.get('content-type');
   expect([response.status, type]).toEqual([200, 'text/html; charset=utf-8']);
-  expect(await response.text()).toMatch(/^<!doctype html>.*Sign in to this network/);
+  expect(await response.text()).toBe(
+    '<!doctype html><title>Sign in</title><h1>Sign in to this network</h1>',
+  );
+});
+
+it('the fault drop ends the connection', async () => {
+  const { baseUrl } = await serve({ faults: ['GET /v2=drop'] });
+  const dropped = { cause: { code: 'UND_ERR_SOCKET' } };
+  await expect(fetch(`${baseUrl}/v2`)).rejects.toMatchObject(dropped);
 });
 
 it('a defect is logged, and answered with 500', async () => {

@@ -1,5 +1,6 @@
 // The catalogue, its timestamps, and GET /v2/image: sections 4.3, 2.2 to 2.4, per_page of section 8.
 
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Image, ImageListMeta } from '../../src/api/types.ts';
 import { findImages } from '../../src/emulator/resources.ts';
@@ -126,6 +127,12 @@ it('the catalogue depends only on count, seed and last day, and ends there', () 
   const moved = sampleImages(25, 1, Date.UTC(2030, 1, 3, 15, 30));
   const days = moved.flatMap(({ name }) => name.match(/20\d{6}/g) ?? []).map(Number);
   expect(Math.max(...days)).toBeGreaterThan(20290000);
+});
+
+it('the catalogue of a seed has the same images in each version', () => {
+  const text = JSON.stringify(sampleImages(300, 7, END));
+  const digest = createHash('sha256').update(text).digest('hex');
+  expect(digest).toBe('c0e51eafa1ad385cf86c67311f0bc1caf6ac2fb06ea4ea0688521858ea9ec520');
 });
 
 it.each([

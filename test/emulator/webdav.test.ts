@@ -1,10 +1,12 @@
 // The WebDAV storage over real sockets: files, names, links, credentials, faults.
 
 import fs, { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
 import path from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { basic, serve } from '../support/emulator.ts';
+import { openFilesBelow } from '../support/files.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { unixOnly } from '../support/platform.ts';
 
@@ -45,14 +47,15 @@ it('the storage stores, lists, returns, renames and deletes a file', async () =>
   expect([list.status, list.headers.get('content-type')]).toEqual([
     ...[207, 'application/xml; charset=utf-8'],
   ]);
-  expect(list.text).toMatch(
-    /^<\?xml version="1\.0" encoding="utf-8"\?>\n<D:multistatus xmlns:D="DAV:">/,
-  );
-  expect(list.text.match(/<D:status>HTTP\/1\.1 200 OK<\/D:status>/g)).toHaveLength(3);
   const hrefs = ['', 'a.ova', NAME].map((name) => `<D:href>/upload/${name}`);
   expect(list.text.match(/<D:href>[^<]*/g)).toEqual(hrefs);
   expect((await send('PROPFIND', '', { Depth: '0' })).text).not.toContain('a.ova');
-  expect((await send('PROPFIND', 'a.ova')).text).toContain('<D:getcontentlength>7<');
+  fs.utimesSync(path.join(folder, 'a.ova'), 1, 1);
+  const properties =
+    '<D:resourcetype/><D:getcontentlength>7</D:getcontentlength><D:getlastmodified>Thu, 01 Jan 1970 00:00:01 GMT</D:getlastmodified><D:getetag>&quot;7-3e8&quot;</D:getetag>';
+  expect((await send('PROPFIND', 'a.ova')).text).toBe(
+    `<?xml version="1.0" encoding="utf-8"?>\n<D:multistatus xmlns:D="DAV:"><D:response><D:href>/upload/a.ova</D:href><D:propstat><D:prop>${properties}</D:prop><D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response></D:multistatus>`,
+  );
   expect((await send('GET', 'a.ova')).text).toBe('content');
   // Before one whose body would end early.
   const beyond = await send('HEAD', 'a.ova', { Range: 'bytes=5-99' });
@@ -75,7 +78,7 @@ it('the storage stores, lists, returns, renames and deletes a file', async () =>
   const move = (Overwrite: string) => statusOf('MOVE', 'a.ova', { Destination, Overwrite });
   expect([await move('F'), await move('T'), await move('T')]).toEqual([412, 204, 404]);
   expect(await statusOf('DELETE', NAME)).toBe(204);
-  expect(stored()).toEqual([]);
+  expect([stored(), openFilesBelow(folder)]).toEqual([[], []]);
 });
 
 const NO_FILE = 'The destination is not a file of the storage.';
@@ -84,6 +87,13 @@ it.each([
   ['PUT', 'a%2Fb', {}, 409, 'The storage has no folders.'],
   ['GET', 'none', {}, 404, 'There is no file none.'],
   ['MKCOL', 'folder', {}, 405, 'The method MKCOL is not allowed here.'],
+  ['GET', 'a.ova', basic('demo', 'wrong'), 401, 'Wrong user name or password.'],
+  ['PUT', 'a.ova', { 'If-None-Match': '*' }, 412, 'There is a file a.ova.'],
+  [
+    ...(['MOVE', 'a.ova', { Destination: '/upload/a.ova', Overwrite: 'F' }] as const),
+    ...([412, 'There is a file a.ova.'] as const),
+  ],
+  ['PUT', 'x'.repeat(256), {}, 414, 'The name is too long.'],
   ['PUT', '', {}, 405, 'The method PUT is not allowed here.'],
   ['PUT', 'b.ova', { 'Content-Range': 'bytes 2-3/7' }, 400, 'Parts are not supported.'],
   [
@@ -92,6 +102,13 @@ it.each([
   ],
   ['MOVE', 'a.ova', { Destination: '/other/b' }, 400, NO_FILE],
   ['MOVE', 'a.ova', { Destination: '' }, 400, NO_FILE],
+  ...['..', '%2E%2E', '.', 'a%5Cb', 'a%00'].map(
+    (to) =>
+      [
+        ...(['MOVE', 'a.ova', { Destination: `/upload/${to}` }] as const),
+        ...([409, 'The storage has no folders.'] as const),
+      ] as const,
+  ),
   ['MOVE', 'a.ova', { Destination: '/upload/%zz' }, 400, 'The name is not properly encoded.'],
 ] as const)('the storage answers %s %s %j with %i: %s', async (method, name, headers, ...row) => {
   const [status, message] = row;
@@ -120,11 +137,45 @@ it('the storage names its methods, and sends an empty file', async () => {
   expect([empty.status, empty.text, empty.headers.get('content-length')]).toEqual([200, '', '0']);
 });
 
-it('the storage of a user whose folder is a file answers 403', async () => {
-  const { folder, statusOf } = await startStorage();
-  fs.rmSync(folder, { recursive: true });
-  writeFileSync(folder, '');
-  for (const method of ['PROPFIND', 'PUT']) expect(await statusOf(method, '')).toBe(403);
+it.each(['uploads', 'folder'] as const)(
+  'the storage whose %s is a file answers 403',
+  async (which) => {
+    const { send, ...storage } = await startStorage();
+    fs.rmSync(storage[which], { recursive: true });
+    writeFileSync(storage[which], '');
+    for (const method of ['PROPFIND', 'PUT']) {
+      const { status, text } = await send(method);
+      const { message } = JSON.parse(text);
+      expect([status, message]).toEqual([403, 'The upload folder is not a folder.']);
+    }
+  },
+);
+
+it.each([
+  ['ENOSPC', 507, 'The storage is full.'],
+  ['EDQUOT', 507, 'The storage is full.'],
+  ['EIO', 500, 'The service failed.'],
+])(
+  'the storage whose disk fails with %s answers %i, and keeps nothing',
+  async (code, ...expected) => {
+    const { send, uploads, stored } = await startStorage();
+    const handle = await open(path.join(uploads, 'demo', 'a.ova'));
+    const writing = vi.spyOn(Object.getPrototypeOf(handle), 'writeFile');
+    onTestFinished(() => writing.mockRestore());
+    await handle.close();
+    writing.mockRejectedValue(Object.assign(new Error('refused'), { code }));
+    const { status, text } = await send('PUT', 'b.ova', {}, 'x');
+    expect([status, JSON.parse(text).message]).toEqual(expected);
+    expect([stored(), openFilesBelow(uploads)]).toEqual([['a.ova'], []]);
+  },
+);
+
+it('the fault drop:2 ends the connection after two bytes of an upload', async () => {
+  const { send, uploads, folder } = await startStorage('PUT *=drop:2');
+  const dropped = { cause: { code: 'UND_ERR_SOCKET' } };
+  await expect(send('PUT', 'b.ova', {}, 'xyz')).rejects.toMatchObject(dropped);
+  expect(readFileSync(path.join(folder, 'b.ova'), 'utf8')).toBe('xyz');
+  await expect.poll(() => openFilesBelow(uploads)).toEqual([]);
 });
 
 unixOnly('links need no rights')('the storage follows no link, in no method', async () => {
@@ -136,6 +187,8 @@ unixOnly('links need no rights')('the storage follows no link, in no method', as
     const body = method === 'PUT' ? 'x' : undefined;
     expect([method, await statusOf(method, 'link', {}, body)]).toEqual([method, 403]);
   }
+  const { message } = JSON.parse((await send('GET', 'link')).text);
+  expect(message).toBe('link is not a regular file.');
   const Destination = `${baseUrl}/upload/link`;
   expect(await statusOf('MOVE', 'a.ova', { Destination })).toBe(403);
   expect((await send('PROPFIND')).text).not.toContain('link');

@@ -7,8 +7,8 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { advice, type Facts } from '../../src/facts.ts';
 import { readJsonFile, replaceFile, writeJsonFile } from '../../src/files/atomic-file.ts';
-import { readTextFile } from '../../src/files/user-file.ts';
-import { modeOf, silentPipe } from '../support/files.ts';
+import { changeUserFile, readTextFile } from '../../src/files/user-file.ts';
+import { modeOf, openFilesBelow, silentPipe } from '../support/files.ts';
 import { fakeIo, temporaryDirectory } from '../support/io.ts';
 import { unixOnly } from '../support/platform.ts';
 
@@ -45,7 +45,9 @@ describe('readJsonFile', () => {
     ['too many levels', `{"a": ${'['.repeat(60)}`, 'its JSON is nested too deep'],
     ['a file over 4 MiB', ' '.repeat(4 * 2 ** 20 + 1), 'it is too large'],
   ])('names the problem of %s without its contents', (_what, text: string | Uint8Array, reason) => {
-    expect(() => readJsonFile(fileWith(text))).toThrow(new Error(reason));
+    const file = fileWith(text);
+    expect(() => readJsonFile(file)).toThrow(new Error(reason));
+    expect(openFilesBelow(file)).toEqual([]);
   });
 
   unixOnly('links and named pipes are Unix').each([
@@ -77,11 +79,15 @@ describe('readTextFile', () => {
 
   it.each([
     ['bytes of another encoding', Buffer.from('J\u00f6rg', 'latin1'), 'it is not UTF-8', undefined],
-    ['a compressed file', gzipSync('{}'), 'it is compressed', 'decompress it first, .*: gzip -d'],
+    [
+      'a compressed file',
+      gzipSync('{}'),
+      'it is compressed',
+      'decompress it first, for example with: gzip -d',
+    ],
   ])('refuses %s', async (_what, bytes, reason, hint) => {
-    const error = { code: 'config', message: `cannot read the snapshot: ${reason}` };
-    const facts = hint && { kind: 'advice', text: expect.stringMatching(hint) };
-    const expected = { ...error, facts };
+    const message = `cannot read the snapshot: ${reason}`;
+    const expected = { code: 'config', message, facts: hint && advice(hint) };
     await expect(read(bytes)).rejects.toMatchObject(expected);
   });
 
@@ -92,14 +98,15 @@ describe('readTextFile', () => {
     const zeros = gzipSync(Buffer.alloc(2 ** 20));
     const bomb = Buffer.concat(Array.from({ length: 257 }, () => zeros));
     const reasons = [
-      [bomb, 'it is larger than 256 MiB unpacked'],
-      [packed.subarray(0, -4), 'its gzip data is damaged'],
+      [bomb, 'it is larger than 256 MiB unpacked', 'ERR_BUFFER_TOO_LARGE'],
+      [packed.subarray(0, -4), 'its gzip data is damaged', 'Z_BUF_ERROR'],
     ] as const;
-    for (const [bytes, reason] of reasons) {
+    for (const [bytes, reason, code] of reasons) {
       const error = {
         code: 'config',
         message: `cannot read the snapshot: ${reason}`,
         facts: damaged,
+        cause: { message: reason, cause: { code } },
       };
       await expect(read(bytes, damaged)).rejects.toMatchObject(error);
     }
@@ -110,6 +117,7 @@ describe('readTextFile', () => {
     await expect(readTextFile(folder, 'the snapshot', fakeIo())).rejects.toMatchObject({
       message: 'cannot read the snapshot: it is a folder',
       facts: advice('use the name of a regular file'),
+      cause: { code: 'EISDIR' },
     });
     const missing = path.join(folder, 'all.json');
     expect(await readTextFile(missing, 'the snapshot', fakeIo())).toBeUndefined();
@@ -134,6 +142,24 @@ describe('readTextFile', () => {
       expect(opened).toHaveBeenCalledTimes(times);
     }
   });
+});
+
+it.each([
+  ['in no folder', 'none/list.json', 'ENOENT', 'no such file or directory', true],
+  ['below a file', 'file/list.json', 'ENOTDIR', 'not a directory', true],
+  ['whose lock cannot be made', 'list.json', 'EROFS', 'read-only file system', false],
+])('changeUserFile cannot write a file %s', async (_what, name, code, reason, lacksFolder) => {
+  const folder = temporaryDirectory();
+  fs.writeFileSync(path.join(folder, 'file'), '');
+  const hold = () => Promise.reject(Object.assign(new Error('refused'), { code }));
+  const change = async () => 'text';
+  const message = `cannot write the list: ${reason}`;
+  const facts = lacksFolder
+    ? advice('create its folder first')
+    : advice('check its folder, its permissions and the free space');
+  const changed = changeUserFile(path.join(folder, name), 'the list', hold, change);
+  const error = { code: 'failed', message, facts, cause: { code } };
+  await expect(changed).rejects.toMatchObject(error);
 });
 
 const withModes = unixOnly('modes are Unix');
@@ -246,10 +272,15 @@ it("leftovers of killed writers, also conf's, are removed after a minute, by wri
   for (const name of others) leave(name);
   const file = path.join(directory, 'token.json');
   const create = (staging: string) => fs.writeFileSync(staging, 'not it');
-  for (const write of [() => replaceFile(file, '{}', { create }), () => writeJsonFile(file, {})]) {
+  const partly = async () => {
+    const written = replaceFile(file, '{}', { create });
+    await expect(written).rejects.toThrow('it was only partly written');
+  };
+  for (const write of [partly, () => writeJsonFile(file, {})]) {
     leave(`${staging('token.json')}.new`);
     leave(`${staging('token.json')}.new.tmp-1234567890abcdef`);
-    await write().catch(() => {});
+    await write();
+    expect(openFilesBelow(directory)).toEqual([]);
     const left = fs.readdirSync(directory).filter((name) => name !== 'token.json');
     expect(left.sort()).toEqual([fresh, ...others].sort());
   }

@@ -110,6 +110,7 @@ describe('the lock', () => {
     });
     await first;
     expect(events).toEqual(['first begins', 'first ends', 'second begins']);
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   it('of a holder that was stopped is taken over, and the holder notices', async () => {

@@ -160,6 +160,12 @@ describe('a disk', () => {
       directoryFirst((b) => b.fill(0, 28, 44)),
     ],
     ['of another createType', ['vmdk-create-type?'], changed(nameOtherType)],
+    ['of another createType in a comment', [], described(/^(?=createType=)/m, '#createType="x"\n')],
+    [
+      'of another createType, indented',
+      ['vmdk-create-type?'],
+      described(/^createType=.*/m, '\t createType = "x"'),
+    ],
     ['without a createType', [], described(/^createType=.*\n/m, '')],
     ['with a far descriptor', CUT.descriptor, changed((bytes) => bytes.fill(255, 28, 36))],
     ['with an endless descriptor', CUT.descriptor, changed((b) => b.fill(255, 36, 44))],

@@ -4,7 +4,10 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { FindingList } from '../../src/ovf/findings.ts';
 import { readPackage } from '../../src/ovf/package.ts';
+import { openPackage } from '../../src/ovf/package-source.ts';
+import { verifySignature } from '../../src/ovf/signature.ts';
 import { certificateFile, type Identity, selfSigned } from '../support/certificate.ts';
 import { cpuSeconds } from '../support/cpu.ts';
 import { temporaryDirectory } from '../support/io.ts';
@@ -15,16 +18,20 @@ const [descriptor, manifest, disk] = sample();
 /** Later than the certificates that the tests make. */
 const NOW = Date.now() + 86_400_000;
 
-/** Reads the sample with this certificate file, and with other files instead of its own. */
-async function readSigned(
-  certificate: string | Uint8Array,
-  others: Record<string, string> = {},
-  now = NOW,
-) {
+/** Writes the sample with this certificate file, and with other files instead of its own. */
+function writeSigned(certificate: string | Uint8Array, others: Record<string, string> = {}) {
   const folder = temporaryDirectory();
   const files = [descriptor, manifest, disk, member('vm.cert', certificate)];
   for (const { name, content } of files) writeFileSync(join(folder, name), others[name] ?? content);
-  return readPackage(join(folder, 'vm.ovf'), { now });
+  return join(folder, 'vm.ovf');
+}
+
+async function readSigned(
+  certificate: string | Uint8Array,
+  others?: Record<string, string>,
+  now = NOW,
+) {
+  return readPackage(writeSigned(certificate, others), { now });
 }
 
 const identities = new Map<string, ReturnType<typeof makeIdentity>>();
@@ -160,6 +167,17 @@ describe('the signature of a package', () => {
     const { findings } = await readSigned(good, {}, Date.parse(now));
     const code = 'certificate-expired';
     expect(findings).toMatchObject([{ code, severity: 'warning', message }]);
+  });
+
+  it('is not verified after an interrupt', async () => {
+    const source = await openPackage(writeSigned(good), new FindingList());
+    const file = await source.findSibling('.cert');
+    const signed = await source.findSibling('.mf');
+    if (file === null || signed === null) throw new Error('no files');
+    const signal = AbortSignal.abort(new Error('interrupted'));
+    const bytes = Buffer.from(manifest.content);
+    const verified = verifySignature(file, signed, bytes, source, { signal });
+    await expect(verified).rejects.toThrow('interrupted');
   });
 
   const BEGIN = '-----BEGIN CERTIFICATE-----\n';

@@ -1,6 +1,6 @@
 // The system keychain and docker's credential helpers: how their programs are called, and what they must not see.
 
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import type { Account } from '../../src/config/settings.ts';
@@ -163,11 +163,18 @@ unixOnlySuite('the credential helper is a shell script')('a credential helper', 
     expect(await store.lookup(ACCOUNT)).toBeUndefined();
   });
 
-  it('is not installed if its path leads through a file', async () => {
-    const name = path.join(open().file, 'helper');
+  it.each([
+    ['is not installed', 'file/helper', 'ENOTDIR'],
+    ['is not installed', 'none/helper', 'ENOENT'],
+    ['get could not be started', 'helper', 'EACCES'],
+  ])('%s if it is %s, because of %s', async (what, file, code) => {
+    const folder = temporaryDirectory();
+    for (const each of ['file', 'helper']) writeFileSync(path.join(folder, each), '');
+    const name = path.join(folder, file);
     const store = openPasswordStore(fakeIo(), { kind: 'helper', name });
-    const facts = { kind: 'helper-missing' };
-    const expected = { code: 'config', message: 'helper is not installed', facts };
+    const facts =
+      code === 'EACCES' ? advice(`check it with: ${name} list`) : { kind: 'helper-missing' };
+    const expected = { code: 'config', message: `helper ${what}`, facts, cause: { code } };
     await expect(store.lookup(ACCOUNT)).rejects.toMatchObject(expected);
   });
 
@@ -194,6 +201,7 @@ unixOnlySuite('the credential helper is a shell script')('a credential helper', 
   it.each([
     ['hangs', 'echo canary; exec sleep 60', 'get did not finish within 0.1 s', 100],
     ['fails', 'echo locked; exit 3', 'get failed with exit code 3: locked'],
+    ['fails in silence', 'exit 3', 'get failed with exit code 3'],
     [
       'fails in many words',
       `echo ${'x'.repeat(300)}; exit 3`,

@@ -1,6 +1,7 @@
 // Tokens in a real Redis server, and what happens if it fails. Each session has a home of its own.
 
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { statSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
@@ -339,6 +340,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
         redis.cli('pexpire', lock, '9000');
       });
       expect([await turn(), warnings]).toMatchObject([{ isStored: true }, []]);
+      expect(vi.getTimerCount()).toBe(0);
     });
 
     it.each(['get', 'set', 'eval', 'del', 'pttl'])(
@@ -465,12 +467,15 @@ describe('a token store', () => {
     });
   });
 
+  const redisAt = (url: string, io = fakeIo(), ca?: string) => {
+    const address = parseRedisAddress(url.replace(/^http/, 'redis')) as RedisAddress;
+    return new Redis({ address, ca, io, readPassword: async () => undefined });
+  };
+
   it('that is sent what it cannot take is a defect, and no lost connection', async () => {
     const { baseUrl } = await listen(net.createServer((socket) => void socket.resume()));
-    const address = parseRedisAddress(baseUrl.replace('http', 'redis')) as RedisAddress;
-    const readPassword = async () => undefined;
-    const redis = new Redis({ address, ca: undefined, io: fakeIo(), readPassword });
-    await expect(redis.send([7 as unknown as string])).rejects.toThrow(TypeError);
+    const sent = redisAt(baseUrl).send([7 as unknown as string]);
+    await expect(sent).rejects.toThrow(TypeError);
   });
 
   it.each([
@@ -483,24 +488,35 @@ describe('a token store', () => {
       names.push(socket.servername);
       socket.destroy();
     });
-    const url = (await listen(server)).baseUrl.replace('https://127.0.0.1', `rediss://${host}`);
-    const address = parseRedisAddress(url) as RedisAddress;
-    const readPassword = async () => undefined;
-    const redis = new Redis({ address, ca: identity.cert, io: fakeIo(), readPassword });
-    await expect(redis.send(['GET', 'a'])).rejects.toThrow();
+    const url = (await listen(server)).baseUrl.replace('127.0.0.1', host);
+    await expect(redisAt(url, fakeIo(), identity.cert).send(['GET', 'a'])).rejects.toThrow();
     expect(names).toEqual([expected]);
   });
 
-  it('that failed once fails for the same reason from then on', async () => {
-    const { baseUrl } = await listen(net.createServer((socket) => void socket.resume()));
-    const address = parseRedisAddress(baseUrl.replace('http', 'redis')) as RedisAddress;
+  it('that failed once fails for the same reason from then on, without another connection', async () => {
+    let connections = 0;
+    const server = net.createServer((socket) => {
+      connections += 1;
+      socket.resume();
+    });
     const io = fakeIo();
     const sleep: FakeIo['sleep'] = (_, signal) => io.sleep(1, signal);
-    const readPassword = async () => undefined;
-    const redis = new Redis({ address, ca: undefined, io: { ...io, sleep }, readPassword });
+    const redis = redisAt((await listen(server)).baseUrl, { ...io, sleep });
     const reasons = () => Promise.allSettled([redis.send(['GET', 'a']), redis.send(['GET', 'b'])]);
     const reason = { message: 'no reply within 2 s' };
     expect([...(await reasons()), ...(await reasons())]).toMatchObject(Array(4).fill({ reason }));
+    expect(connections).toBe(1);
+  });
+
+  it('that replies to no command loses the connection', async () => {
+    const server = net.createServer();
+    const redis = redisAt((await listen(server)).baseUrl);
+    const reply = redis.send(['GET', 'a']);
+    const [socket]: net.Socket[] = await once(server, 'connection');
+    socket?.resume().write('+OK\r\n');
+    expect(await reply).toBe('OK');
+    socket?.write('+OK\r\n');
+    if (socket) await once(socket, 'close');
   });
 
   it('whose password cannot be read costs a warning', async () => {

@@ -19,7 +19,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ImgctlError } from '../../src/errors.ts';
 import { systemOf } from '../../src/io.ts';
 import { folderStorage } from '../../src/upload/folder.ts';
-import { isPart, partName } from '../../src/upload/part-names.ts';
+import { isPart, partName, removeAll } from '../../src/upload/part-names.ts';
 import { rateLimit } from '../../src/upload/rate.ts';
 import { streamBody } from '../../src/upload/requests.ts';
 import type { Storage } from '../../src/upload/storage.ts';
@@ -258,7 +258,8 @@ describe('an upload to a folder', () => {
     const refusal = Object.assign(new Error('refused'), { code, syscall: 'fsync' });
     await onSync(() => Promise.reject(refusal));
     const error = await failure(put());
-    expect(error).toMatchObject({ code: expected, message: expect.stringMatching(message) });
+    const thrown = { code: expected, message: expect.stringMatching(message), cause: refusal };
+    expect(error).toMatchObject(thrown);
     expect(readdirSync(folder)).toEqual([]);
   });
 
@@ -444,6 +445,19 @@ it('only whole names of parts are of parts', () => {
   const names = [part, `x${part}`, `${part}x`, part.replace('.partial', '.part')];
   expect(names.map(isPart)).toEqual([true, false, false, false]);
 });
+
+it.each<[string[], string?]>([[[]], [['b'], 'b'], [['b', 'c'], 'b']])(
+  'all parts are removed but %j, and the error is of: %s',
+  async (stuck, expected) => {
+    const tried: string[] = [];
+    const removal = removeAll(['a', 'b', 'c', 'd'], async (name) => {
+      tried.push(name);
+      if (stuck.includes(name)) throw new Error(name);
+    });
+    expect(await removal.catch(({ message }: Error) => message)).toBe(expected);
+    expect(tried).toEqual(['a', 'b', 'c', 'd']);
+  },
+);
 
 it('a body counts its bytes from 0 each time that it is sent', async () => {
   const sent: number[] = [];

@@ -358,8 +358,9 @@ describe('push to an S3 storage', () => {
     );
     expect({ exitCode, warnings }).toMatchObject({ exitCode: 0, warnings: { length: 1 } });
     const completions = requests.filter(isCompletion);
-    const sent = completions.map(({ headers }) => header in headers);
-    expect(sent).toEqual([true, false, false]);
+    const sent = completions.map(({ headers }) => [header in headers, headers['content-type']]);
+    const type = 'application/xml';
+    expect(sent).toEqual([true, false, false].map((isSent) => [isSent, type]));
     // Without If-None-Match, the object is looked for once more before it gets its name.
     const last = requests.indexOf(completions[1] as ScriptedRequest);
     const before = requestsTo({ requests: requests.slice(0, last) });
