@@ -453,6 +453,8 @@ describe('images changes', () => {
     const result = await imgctl(`${line} --exit-code`, io);
     expect([summary(result.stdout), result.exitCode]).toEqual([all, 10]);
     expect(summary((await imgctl(`${line} image`, io)).stdout)).toEqual(['updated 2', 'removed 3']);
+    // Image 3 has not matched before.
+    expect(summary((await imgctl(`${line} x.ova`, io)).stdout)).toEqual(['added 4']);
     expect(stateFiles()).toEqual([]);
     expect((await changes()).stderr).toContain('first run');
   });

@@ -188,6 +188,7 @@ describe('images lock', () => {
     await steps(
       ['lock list --get path', `${DB_1.path}\n${WEB_1.path}\n`],
       ['lock list --json', [db, { lock: 'web' }]],
+      ['lock list', /^lock +id +name +updated_on\n/],
       ['lock remove web', '', 'imgctl: unlocked web\n'],
       ['lock list -q', 'db\n'],
     );
