@@ -11,7 +11,6 @@ import {
   type Message,
   type MessageFormat,
   type Notice,
-  type NoticeKind,
   noticeMessage,
 } from './output/messages.ts';
 import { Progress, type ProgressOptions } from './output/progress.ts';
@@ -29,8 +28,11 @@ export interface ConsoleOptions extends ProgressOptions {
 }
 
 interface SuccessOptions extends Pick<Notice, 'hint' | 'details'> {
-  /** The report without a mark, which has no details [the message in lower case]; none if null. */
-  readonly elsewhere?: string | null;
+  /**
+   * What is reported if marks are not used, without details: the message with a small first letter
+   * if undefined, nothing if null.
+   */
+  readonly withoutMark?: string | null;
   readonly hasWarnings?: boolean;
 }
 
@@ -47,11 +49,11 @@ interface SuccessOptions extends Pick<Notice, 'hint' | 'details'> {
  *     note           imgctl: no images          nothing                 {"note"}, or nothing
  *     waiting,       the line of the progress, or without one as `report`
  *     stalled
- *     footer         3 images                   not called              not called
+ *     footer         3 images                   nothing                 nothing
  *     trace          imgctl: debug: GET /v2     the same                {"debug"}
  *     fail           imgctl: no such image      the same                {"error"}
  *
- * With -q, `success`, `report`, `note`, `waiting` and `stalled` write nothing.
+ * With -q, `success`, `report`, `note`, `waiting`, `stalled` and `footer` write nothing.
  */
 export class Console {
   /** Secrets that no message may show. Data on stdout, and names in details, are left as they are. */
@@ -64,8 +66,7 @@ export class Console {
   readonly #options: ConsoleOptions;
   #queue: Promise<void> = Promise.resolve();
   readonly #warnings = new Set<string>();
-  #hintForEnd: string | undefined;
-  #lastPartHint: string | undefined;
+  readonly #hints = new PartHints();
 
   constructor(io: Io, options: ConsoleOptions, redaction = new Redaction()) {
     this.#io = io;
@@ -74,126 +75,6 @@ export class Console {
     this.stdout = withWrite(io.stdout, (data: string | Uint8Array) => this.print(data));
     const writeLine = (line: string) => this.#enqueue(() => line);
     this.progress = new Progress(io.stderr, options, redaction.apply, writeLine);
-  }
-
-  /** Something is wrong, but the command continues. The same warning is shown once. */
-  readonly warn = (message: string, hint?: Advice): void => {
-    this.#warning('warning', message, hint);
-  };
-
-  /** A warning of a part: one of several packages, files or problems. */
-  warnOfPart(message: string, hint?: Advice): void {
-    this.#warning(this.usesMarks ? 'part with a warning' : 'warning', message, hint);
-  }
-
-  #warning(label: Label, message: string, hint: Advice | undefined): void {
-    if (this.#warnings.has(message)) return;
-    this.#warnings.add(message);
-    this.#notice('warning', { message, hint }, label);
-  }
-
-  /** Something failed, but the command continues. In JSON a warning, as an error ends the run. */
-  failure(message: string, hint?: Advice): void {
-    this.#notice('warning', { message, hint }, 'failure');
-  }
-
-  /** A failure of a part. Its hint is omitted if it is said at the end, or was said just before. */
-  failureOfPart({ hint: facts, details, ...failure }: Notice): void {
-    const marks = this.usesMarks;
-    // As text, to be compared: what a hint says may change until it is written.
-    const hint = facts && this.#options.hintOf(facts);
-    if (marks) this.#hintForEnd ??= hint;
-    const isKnown = hint === this.#hintForEnd || hint === this.#lastPartHint;
-    this.#lastPartHint = hint;
-    const news = {
-      hint: isKnown ? undefined : hint,
-      details: marks ? details?.map(shortDigests) : details,
-    };
-    this.#notice('warning', { ...failure, ...news }, marks ? 'failed part' : 'failure');
-  }
-
-  /** The first hint of failed parts, if marks are used: the command shows it after all parts. */
-  get hintForEnd(): string | undefined {
-    return this.#hintForEnd;
-  }
-
-  /** True if lines of parts and successes begin with a mark: on a terminal. */
-  get usesMarks(): boolean {
-    return this.#io.stderr.isTTY && !this.#options.writesJson;
-  }
-
-  /** Says what the run waits for: in the progress line, or as a line of its own. */
-  readonly waiting = (text: string): void => {
-    if (!this.progress.show(text)) this.report(text);
-  };
-
-  /** Says which response a run has waited for, unless its progress shows that it waits. */
-  readonly stalled = (text: string): void => {
-    if (!this.progress.stalled(text)) this.report(text);
-  };
-
-  /** Reports what was done or is waited for. */
-  readonly report = (message: string, hint?: Advice): void => {
-    if (!this.#options.quiet) this.#notice('note', { message, hint });
-  };
-
-  /** Says that nothing was found, or what to do next: on a terminal only, as cron mails output. */
-  readonly note = (message: string, hint?: Advice): void => {
-    if (this.#io.stderr.isTTY) this.report(message, hint);
-  };
-
-  /** Reports a success. Its mark is another one after warnings. */
-  success(message: string, options: SuccessOptions = {}): void {
-    const { elsewhere = lowerFirst(message), hasWarnings, hint, details } = options;
-    if (!this.usesMarks) {
-      if (elsewhere !== null) this.report(elsewhere, hint);
-    } else if (!this.#options.quiet) {
-      const label = hasWarnings ? 'success with warnings' : 'success';
-      this.#notice('note', { message, hint, details }, label);
-    }
-  }
-
-  /** Writes a dim line below a table, if there is anything to say. */
-  footer(text: string): void {
-    if (text === '') return;
-    this.#enqueue(async () => {
-      const { width = Number.POSITIVE_INFINITY, style, redact } = await this.#format();
-      const lines = wrapWords(clean(text, redact), width);
-      return lines.map((line) => `${style.faint(line)}\n`).join('');
-    });
-  }
-
-  trace(line: string): void {
-    this.#notice('debug', { message: line });
-  }
-
-  #notice(kind: NoticeKind, notice: Notice, label?: Label): void {
-    this.#enqueue(async () => {
-      const format = await this.#format();
-      const message = noticeMessage(kind, notice, format);
-      if (kind !== 'debug') this.#options.receive?.(message);
-      return formatMessage(message, format, label);
-    });
-  }
-
-  /** Writes the error that ends the run. */
-  async fail(thrown: unknown): Promise<void> {
-    await this.flush();
-    const error = asImgctlError(thrown);
-    const format = await this.#format();
-    const message = errorMessage(error, format);
-    this.#options.receive?.(message);
-    const trace = this.#options.debug ? formatTrace(error, format) : '';
-    await this.#io.stderr.write(formatMessage(message, format) + trace).catch(() => {});
-  }
-
-  async #format(): Promise<MessageFormat> {
-    const { errorTerminal, writesJson: json } = this.#options;
-    const style = await loadStyle(errorTerminal);
-    const { apply: redact } = this.redaction;
-    const hintOf: ConsoleOptions['hintOf'] = (facts) => this.#options.hintOf(facts);
-    const { width, unicode } = errorTerminal;
-    return { json, style, redact, hintOf, width, unicode };
   }
 
   /** Writes to stdout after everything before it. @throws BrokenPipeError, ImgctlError */
@@ -221,6 +102,136 @@ export class Console {
   async flush(): Promise<void> {
     this.progress.end();
     await this.#queue;
+  }
+
+  /** Something is wrong, but the command continues. The same warning is shown once. */
+  readonly warn = (message: string, hint?: Advice): void => {
+    this.#warn('warning', message, hint);
+  };
+
+  /** A warning of a part: one of several packages, files or problems. */
+  warnOfPart(message: string, hint?: Advice): void {
+    this.#warn(this.usesMarks ? 'part with a warning' : 'warning', message, hint);
+  }
+
+  #warn(label: Label, message: string, hint: Advice | undefined): void {
+    if (this.#warnings.has(message)) return;
+    this.#warnings.add(message);
+    this.#notice(label, { message, hint });
+  }
+
+  /** Something failed, but the command continues. In JSON a warning, as an error ends the run. */
+  failure(message: string, hint?: Advice): void {
+    this.#notice('failure', { message, hint });
+  }
+
+  failureOfPart({ hint: facts, details, ...failure }: Notice): void {
+    // As text, to be compared: what a hint says may change until it is written.
+    const hint = this.#hints.add(facts && this.#options.hintOf(facts), this.usesMarks);
+    if (this.usesMarks) {
+      this.#notice('failed part', { ...failure, hint, details: details?.map(shortDigests) });
+    } else {
+      this.#notice('failure', { ...failure, hint, details });
+    }
+  }
+
+  /** The first hint of failed parts, if marks are used: the command shows it after all parts. */
+  get hintForEnd(): string | undefined {
+    return this.#hints.forEnd;
+  }
+
+  /** True if lines of parts and successes begin with a mark: on a terminal. */
+  get usesMarks(): boolean {
+    return this.#io.stderr.isTTY && !this.#options.writesJson;
+  }
+
+  /** Says what the run waits for: in the progress line, or as a line of its own. */
+  readonly waiting = (text: string): void => {
+    if (!this.progress.show(text)) this.report(text);
+  };
+
+  /** Says what a run has waited for, unless its progress shows that it waits. */
+  readonly stalled = (text: string): void => {
+    if (!this.progress.stalled(text)) this.report(text);
+  };
+
+  /** Reports what was done or is waited for. */
+  readonly report = (message: string, hint?: Advice): void => {
+    if (!this.#options.quiet) this.#notice('note', { message, hint });
+  };
+
+  /** Says that nothing was found, or what to do next: on a terminal only, as cron mails output. */
+  readonly note = (message: string, hint?: Advice): void => {
+    if (this.#io.stderr.isTTY) this.report(message, hint);
+  };
+
+  /** Reports a success. Its mark is another one after warnings. */
+  success(message: string, options: SuccessOptions = {}): void {
+    const { withoutMark = lowerFirst(message), hasWarnings, hint, details } = options;
+    if (!this.usesMarks) {
+      if (withoutMark !== null) this.report(withoutMark, hint);
+    } else if (!this.#options.quiet) {
+      const label = hasWarnings ? 'success with warnings' : 'success';
+      this.#notice(label, { message, hint, details });
+    }
+  }
+
+  /** Writes a dim line below a table, if there is anything to say. */
+  footer(text: string): void {
+    if (text === '' || this.#options.quiet || !this.usesMarks) return;
+    this.#enqueue(async () => {
+      const { width = Number.POSITIVE_INFINITY, style, redact } = await this.#format();
+      const lines = wrapWords(clean(text, redact), width);
+      return lines.map((line) => `${style.faint(line)}\n`).join('');
+    });
+  }
+
+  trace(line: string): void {
+    this.#notice('debug', { message: line });
+  }
+
+  #notice(label: Label, notice: Notice): void {
+    this.#enqueue(async () => {
+      const format = await this.#format();
+      const message = noticeMessage(label, notice, format);
+      if (message.kind !== 'debug') this.#options.receive?.(message);
+      return formatMessage(message, format, label);
+    });
+  }
+
+  /** Writes the error that ends the run. */
+  async fail(thrown: unknown): Promise<void> {
+    await this.flush();
+    const error = asImgctlError(thrown);
+    const format = await this.#format();
+    const message = errorMessage(error, format);
+    this.#options.receive?.(message);
+    const trace = this.#options.debug ? formatTrace(error, format) : '';
+    await this.#io.stderr.write(formatMessage(message, format, 'error') + trace).catch(() => {});
+  }
+
+  async #format(): Promise<MessageFormat> {
+    const { errorTerminal, writesJson: json } = this.#options;
+    const style = await loadStyle(errorTerminal);
+    const { apply: redact } = this.redaction;
+    const hintOf = (facts: Advice) => this.#options.hintOf(facts);
+    const { width, unicode } = errorTerminal;
+    return { json, style, redact, hintOf, width, unicode };
+  }
+}
+
+/** The hints of failed parts. One that several parts have in a row is said once. */
+class PartHints {
+  /** The first one, if it is left to the end. */
+  forEnd: string | undefined;
+  #last: string | undefined;
+
+  /** @returns the hint if it is to be said now */
+  add(hint: string | undefined, leavesFirst: boolean): string | undefined {
+    if (leavesFirst) this.forEnd ??= hint;
+    const isKnown = hint === this.#last || hint === this.forEnd;
+    this.#last = hint;
+    return isKnown ? undefined : hint;
   }
 }
 

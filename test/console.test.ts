@@ -19,8 +19,8 @@ function sayAll(console: Console): void {
   console.report('first run', `at the end: ${console.hintForEnd}`);
   console.note('nothing is set', 'set it');
   console.success('Saved it', { hint: 'use it', details: ['in a.json'] });
-  console.success('Saved all', { elsewhere: null });
-  console.success('Saved most', { elsewhere: 'a.ova: saved', hasWarnings: true });
+  console.success('Saved all', { withoutMark: null });
+  console.success('Saved most', { withoutMark: 'a.ova: saved', hasWarnings: true });
   console.footer('');
   console.footer('3 images');
   console.trace('GET /v2');
@@ -74,7 +74,6 @@ failed: b.ova failed
 failed: c.ova failed
 hint: buy it
 failed: d.ova failed
-3 images
 imgctl: debug: GET /v2
 `,
   ],
@@ -101,7 +100,6 @@ hint: at the end: undefined
 imgctl: saved it
 hint: use it
 imgctl: a.ova: saved
-3 images
 imgctl: debug: GET /v2
 `,
   ],
@@ -121,7 +119,6 @@ imgctl: debug: GET /v2
 {"note":{"message":"nothing is set","hint":"set it"}}
 {"note":{"message":"saved it","hint":"use it"}}
 {"note":{"message":"a.ova: saved"}}
-3 images
 {"debug":{"message":"GET /v2"}}
 `,
   ],

@@ -27,7 +27,7 @@ interface Traits {
   readonly isCuttable?: boolean;
   /** --time formats it. */
   readonly isTime?: boolean;
-  /** Its words are green, yellow or red. */
+  /** Its words are coloured, as `stateStyle` says. */
   readonly isState?: boolean;
   /** Null is an empty list: --get prints nothing of it. Else null is unknown, which is an error. */
   readonly nullIsEmpty?: boolean;

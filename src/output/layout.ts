@@ -110,11 +110,13 @@ function painterOf({ isId, isTime, isState }: Column, wraps: boolean, style: Sty
   };
 }
 
-export interface Table {
-  /** The columns beside each other. */
+/** How rows are shown: as a table, or each as a record. */
+export interface Layout {
+  readonly kind: 'table' | 'records';
+  /** The columns beside each other; those of records in this order. */
   readonly beside: readonly TableColumn[];
-  /** The last column, if it goes below each row. */
-  readonly below?: TableColumn;
+  /** The last column of a table, if it goes below each row. */
+  readonly below?: TableColumn | undefined;
 }
 
 /**
@@ -127,30 +129,29 @@ export interface Table {
  *     64 to 67            the name is cut too; to 40 cells if the terminal has 64
  *     50 to 63            updated_on is hidden instead
  *     40 to 49            the name is cut too
- *     39 and fewer        records
+ *     39 and fewer        records, unless all columns fit
  *
  * Changes end with what an image was before. If few cells of that fit, it goes below:
  *
  *     updated  1003  ubuntu-22.04-server-cloudimg-amd64-20241028.ova
  *         before: folder: linux
- *
- * @returns undefined if a table has no room: the rows become records
  */
 export function layoutOf(
   columns: readonly TableColumn[],
   { mayCut }: Output['table'],
   { width: room = Number.POSITIVE_INFINITY, unicode }: Terminal,
-): Table | undefined {
-  if (!mayCut || cellsOf(columns) <= room) return { beside: columns };
-  if (room < MIN_TABLE_WIDTH) return undefined;
+): Layout {
+  if (!mayCut || cellsOf(columns) <= room) return { kind: 'table', beside: columns };
+  const records: Layout = { kind: 'records', beside: columns };
+  if (room < MIN_TABLE_WIDTH) return records;
   const steps = room < MIN_TIMES_WIDTH ? HIDING_STEPS : USUAL_STEPS;
   const fitted = (some: readonly TableColumn[]) =>
     cutColumns(hideColumns(some, room, steps), room, unicode);
   const last = columns.at(-1);
   const all = fitted(columns);
-  if (all && !isCramped(last, all)) return { beside: all };
+  if (all && !isCramped(last, all)) return { kind: 'table', beside: all };
   const others = fitted(columns.slice(0, -1));
-  return others && last && { beside: others, below: last };
+  return others ? { kind: 'table', beside: others, below: last } : records;
 }
 
 type HidingSteps = readonly Column['hides'][];

@@ -1,4 +1,4 @@
-// Edits a line key by key, as a terminal does that does not echo it.
+// Edits a line key by key, as a terminal does by itself if it echoes what is typed.
 
 const ESC = '\u001b';
 const CTRL_C = '\u0003';

@@ -21,8 +21,6 @@ export interface MessageFormat {
   readonly unicode: boolean;
 }
 
-export type NoticeKind = 'warning' | 'note' | 'debug';
-
 export interface Notice extends Pick<ErrorDetails, 'details'> {
   readonly message: string;
   readonly hint?: Advice | undefined;
@@ -32,7 +30,7 @@ export interface Notice extends Pick<ErrorDetails, 'details'> {
 
 /** An error or a notice as programs read it: no control characters, and secrets only in details. */
 export interface Message {
-  readonly kind: NoticeKind | 'error';
+  readonly kind: 'error' | 'warning' | 'note' | 'debug';
   readonly content: Omit<Notice, 'hint'> & {
     readonly hint: string | undefined;
     readonly status?: number | undefined;
@@ -46,8 +44,8 @@ export function errorMessage(error: ImgctlError, format: MessageFormat): Message
   return { kind: 'error', content: { ...content, status, exitCode } };
 }
 
-export function noticeMessage(kind: NoticeKind, notice: Notice, format: MessageFormat): Message {
-  return { kind, content: cleanContent(notice, format) };
+export function noticeMessage(label: Label, notice: Notice, format: MessageFormat): Message {
+  return { kind: LABELS[label].kind, content: cleanContent(notice, format) };
 }
 
 function cleanContent({ code, message, details, hint }: Notice, format: MessageFormat) {
@@ -60,20 +58,25 @@ function cleanContent({ code, message, details, hint }: Notice, format: MessageF
   };
 }
 
+/** The kind of a message, and how its first line begins. */
+function labelOf(kind: Message['kind'], begin: (format: MessageFormat) => string) {
+  return { kind, begin };
+}
+
 /**
- * How lines begin, by the kind of their message. Parts are packages, files or problems of several:
- * on a terminal their lines, and those of successes, begin with a mark.
+ * Parts are packages, files or problems of several: on a terminal their lines, and those of
+ * successes, begin with a mark.
  */
 const LABELS = {
-  error: ({ style }: MessageFormat) => style.bad('imgctl:'),
-  failure: ({ style }: MessageFormat) => `imgctl: ${style.bad('error:')}`,
-  warning: ({ style }: MessageFormat) => `imgctl: ${style.caution('warning:')}`,
-  note: () => 'imgctl:',
-  debug: ({ style }: MessageFormat) => `imgctl: ${style.faint('debug:')}`,
-  'failed part': ({ style, unicode }: MessageFormat) => style.bad(unicode ? '✗' : 'failed:'),
-  'part with a warning': ({ style }: MessageFormat) => style.caution('!'),
-  success: ({ style, unicode }: MessageFormat) => style.good(unicode ? '✓' : 'ok:'),
-  'success with warnings': ({ style }: MessageFormat) => style.caution('!'),
+  error: labelOf('error', ({ style }) => style.bad('imgctl:')),
+  failure: labelOf('warning', ({ style }) => `imgctl: ${style.bad('error:')}`),
+  warning: labelOf('warning', ({ style }) => `imgctl: ${style.caution('warning:')}`),
+  note: labelOf('note', () => 'imgctl:'),
+  debug: labelOf('debug', ({ style }) => `imgctl: ${style.faint('debug:')}`),
+  'failed part': labelOf('warning', ({ style, unicode }) => style.bad(unicode ? '✗' : 'failed:')),
+  'part with a warning': labelOf('warning', ({ style }) => style.caution('!')),
+  success: labelOf('note', ({ style, unicode }) => style.good(unicode ? '✓' : 'ok:')),
+  'success with warnings': labelOf('note', ({ style }) => style.caution('!')),
 };
 export type Label = keyof typeof LABELS;
 
@@ -81,17 +84,17 @@ export type Label = keyof typeof LABELS;
 export function formatMessage(
   { kind, content }: Message,
   format: MessageFormat,
-  begins: Label = kind,
+  label: Label,
 ): string {
   if (format.json) return `${JSON.stringify({ [kind]: content })}\n`;
   const { message, hint, details = [] } = content;
-  const label = LABELS[begins](format);
+  const beginning = LABELS[label].begin(format);
   // Notes are not wrapped, nor are hints, as users copy them.
-  const isWrapped = begins !== 'note' && begins !== 'debug';
+  const isWrapped = label !== 'note' && label !== 'debug';
   const width = (isWrapped ? format.width : undefined) ?? Number.POSITIVE_INFINITY;
-  // Colours take no cells. The first word stays beside the label, however long that is.
-  const used = stripVTControlCharacters(label).length + 1;
-  const lines = [`${label} ${wrapWords(message, width, { indent: '    ', used }).join('\n')}`];
+  // Colours take no cells. The first word stays beside the beginning, however long that is.
+  const used = stripVTControlCharacters(beginning).length + 1;
+  const lines = [`${beginning} ${wrapWords(message, width, { indent: '    ', used }).join('\n')}`];
   for (const detail of details) {
     lines.push(`  ${wrapWords(detail, width - 2, { indent: '  ' }).join('\n  ')}`);
   }
@@ -107,5 +110,5 @@ export function formatTrace(error: ImgctlError, format: MessageFormat): string {
   const messages = lines.map(
     (line): Message => ({ kind: 'debug', content: { message: printable(line), hint: undefined } }),
   );
-  return messages.map((message) => formatMessage(message, format)).join('');
+  return messages.map((message) => formatMessage(message, format, 'debug')).join('');
 }

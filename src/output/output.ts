@@ -17,10 +17,11 @@ import { DOCUMENT_OPTION_LIST, FORMATS, type Format, type Shape } from './format
 export interface OutputOptions {
   readonly get?: string | undefined;
   readonly columns?: readonly string[] | undefined;
+  /** False with --no-header. */
   readonly header?: boolean | undefined;
   readonly meta?: boolean | undefined;
   readonly time?: TimeStyle | undefined;
-  /** False with --no-trunc; undefined if the command has neither --no-trunc nor -c. */
+  /** False with --no-trunc, true without; undefined if the command has neither that nor -c. */
   readonly trunc?: boolean | undefined;
   /** Prints only the URL of each image. */
   readonly urls?: boolean | undefined;
@@ -52,15 +53,18 @@ interface OutputSettings {
 
 const URL_COLUMN: Column = { name: 'url', type: 'string', meaning: 'URL of the image' };
 
-/** What is printed of a row. */
+/** What is printed of a row: every field, those that were named, or the bare value of one. */
 type Printed =
-  /** Every field. In tables, csv and tsv, these columns. */
-  | { readonly kind: 'row'; readonly columns: readonly Column[] }
-  | { readonly kind: 'columns'; readonly columns: readonly Column[] }
-  /** The bare value of a column. If it is required, a row without one is an error. */
   | {
-      readonly kind: 'value';
+      readonly kind: 'every field';
+      /** Those of tables, csv and tsv; other formats have more. */
+      readonly columns: readonly Column[];
+    }
+  | { readonly kind: 'named'; readonly columns: readonly Column[] }
+  | {
+      readonly kind: 'bare';
       readonly columns: readonly [Column];
+      /** True if a row without a value is an error. */
       readonly isRequired: boolean;
     };
 
@@ -75,7 +79,8 @@ interface TableOptions {
 }
 
 /**
- * What a run prints of its rows. Of several options, the first one here counts:
+ * What a run prints of its rows. Commands and Output refuse most pairs of these options; of --get or
+ * --urls with -q, the first one counts:
  *
  *     asked     table                 csv, tsv              json, ndjson, yaml
  *     --get a   a value per line      a value per line      a value per line
@@ -93,7 +98,7 @@ export class Output {
   readonly table: TableOptions;
   /** True if tables, csv and tsv begin with the names of their columns. */
   readonly hasHeader: boolean;
-  /** True if notes are printed, also with -q: other formats show that nothing was found. */
+  /** True if the format is table, also if only ids are printed: others show that nothing was found. */
   readonly hasNotes: boolean;
   /** True if the command has -c and --no-trunc. */
   readonly takesColumns: boolean;
@@ -115,7 +120,7 @@ export class Output {
     this.shape = shape;
     this.printed = printed;
     this.table = { asRecords, omitsMissing, groupBy, hasSentences, mayCut: trunc !== false };
-    this.hasHeader = header !== false && printed.kind !== 'value';
+    this.hasHeader = header !== false && printed.kind !== 'bare';
     this.hasNotes = settings.format === 'table';
     this.takesColumns = trunc !== undefined;
     this.#now = settings.now;
@@ -133,7 +138,7 @@ export class Output {
   printsWhole(field: string): boolean {
     const { shape, printed } = this;
     if (shape.kind === 'table') return false;
-    if (shape.kind !== 'lines' && printed.kind === 'row') return true;
+    if (shape.kind !== 'lines' && printed.kind === 'every field') return true;
     return namesOf(printed.columns).includes(field);
   }
 
@@ -150,8 +155,8 @@ export class Output {
   /** Returns what a document or a stream has of a row. */
   data(row: Row): unknown {
     const { printed } = this;
-    if (printed.kind === 'row') return this.#withTimes(row);
-    if (printed.kind === 'value') return this.cell(printed.columns[0], row);
+    if (printed.kind === 'every field') return this.#withTimes(row);
+    if (printed.kind === 'bare') return this.cell(printed.columns[0], row);
     return Object.fromEntries(
       printed.columns.map((column) => [column.name, this.cell(column, row)]),
     );
@@ -192,31 +197,31 @@ function printedOf(
 ): Pick<Output, 'shape' | 'printed'> {
   const { get, urls, columns: chosen, shown, cells = shown } = options;
   const { shape } = FORMATS[format];
-  const tsv = FORMATS.tsv.shape;
+  const bareLines = FORMATS.tsv.shape;
   const valid = namesOf(columns);
   if (get !== undefined) {
     const name = parseChoice(get, { noun: 'field', valid, where: `--get '${get}'` });
     const asked = [named(columns, name)] as const;
-    return { shape: tsv, printed: { kind: 'value', columns: asked, isRequired: true } };
+    return { shape: bareLines, printed: { kind: 'bare', columns: asked, isRequired: true } };
   }
-  const id = columns.find(({ isId }) => isId);
-  const only = urls ? URL_COLUMN : quiet && id;
+  const id = quiet ? columns.find(({ isId }) => isId) : undefined;
+  const only = urls ? URL_COLUMN : id;
   if (only) {
     // csv has no quotes either, as scripts loop over ids and URLs.
     const isText = shape.kind === 'table' || shape.kind === 'lines';
-    const printed = { kind: 'value', columns: [only], isRequired: false } as const;
-    return { shape: isText ? tsv : shape, printed };
+    const printed = { kind: 'bare', columns: [only], isRequired: false } as const;
+    return { shape: isText ? bareLines : shape, printed };
   }
   const stored = namesOf(columns.filter(({ value }) => !value));
   if (chosen) {
     const names = parseColumns(chosen.join(','), '--columns', valid, stored);
     // A table hides nothing that was asked for by name.
     const asked = names.map((name) => ({ ...named(columns, name), hides: undefined }));
-    return { shape, printed: { kind: 'columns', columns: asked } };
+    return { shape, printed: { kind: 'named', columns: asked } };
   }
   const names = (format === 'table' ? shown : cells) ?? stored;
   const usual = names.map((name) => named(columns, name));
-  return { shape, printed: { kind: 'row', columns: usual } };
+  return { shape, printed: { kind: 'every field', columns: usual } };
 }
 
 function named(columns: readonly Column[], name: string): Column {

@@ -18,7 +18,7 @@ export interface ProgressOptions {
 
 /**
  * Returns a text with details, such as the elapsed time.
- * @param stalled which response the run waits for, if it has waited for a while
+ * @param stalled what the run waits for, if it has waited for a while
  */
 export type Describe = (stalled?: string) => string;
 
@@ -89,10 +89,10 @@ export class Progress {
     return true;
   }
 
-  /** Says which response the run waits for, until the next `show`. @returns as `show` */
-  stalled(response: string): boolean {
+  /** Says what the run has waited for, until the next `show`. @returns as `show` */
+  stalled(reason: string): boolean {
     if (!this.#activity) return false;
-    this.#activity = { ...this.#activity, stalled: response };
+    this.#activity = { ...this.#activity, stalled: reason };
     return true;
   }
 

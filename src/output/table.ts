@@ -2,7 +2,7 @@
 
 import type { Sink } from '../io.ts';
 import { namesOf, type Row } from './columns.ts';
-import { GAP, layoutOf, measureColumns, type Table, type TableColumn } from './layout.ts';
+import { GAP, type Layout, layoutOf, measureColumns, type TableColumn } from './layout.ts';
 import type { Output } from './output.ts';
 import { loadStyle, type Style } from './style.ts';
 import type { Terminal } from './terminal.ts';
@@ -37,65 +37,65 @@ export async function writeTable(
   const columns = measureColumns(output, rows, look.style);
   const layout = layoutOf(columns, output.table, terminal);
   const linesOf = await chooseLines(layout, look);
-  const table = layout ?? { beside: columns };
   for (const { heading, at } of groupsOf(rows, output.table.groupBy)) {
     await writeText(sink, [heading]);
-    await writeText(sink, linesOf(onlyRows(table, at)));
+    await writeText(sink, linesOf(at ? onlyRows(layout, at) : layout));
   }
-  const shown = namesOf(table.below ? [...table.beside, table.below] : table.beside);
+  const shown = namesOf(layout.below ? [...layout.beside, layout.below] : layout.beside);
   return namesOf(columns).filter((name) => !shown.includes(name));
 }
 
 /**
- * Returns what makes the lines of a table:
+ * Returns what makes the lines of a layout:
  *
- *     the terminal has no room for columns     recordLines
- *     a pipe, a column below the rows, or      alignedLines, which pads and never wraps a cell
- *     one wider than MAX_ALIGNED
- *     otherwise                                drawnLines, by cli-table3
+ *     records                                recordLines
+ *     a table in a pipe, with a column       alignedLines, which pads and never wraps a cell beside
+ *     below, or with one wider than          others
+ *     MAX_ALIGNED
+ *     another table                          drawnLines, by cli-table3
  */
 async function chooseLines(
-  layout: Table | undefined,
+  { kind, beside, below }: Layout,
   look: Look,
-): Promise<(table: Table) => Iterable<string>> {
-  if (!layout) return ({ beside }) => recordLines(beside, look);
-  const { beside, below } = layout;
+): Promise<(layout: Layout) => Iterable<string>> {
+  if (kind === 'records') return (layout) => recordLines(layout.beside, look);
   const isPipe = look.terminal.width === undefined;
   if (isPipe || below || beside.some(({ width }) => width > MAX_ALIGNED)) {
-    return (table) => alignedLines(table, look);
+    return (layout) => alignedLines(layout, look);
   }
   const { default: CliTable } = await import('cli-table3');
-  return (table) => drawnLines(CliTable, table.beside, look);
+  return (layout) => drawnLines(CliTable, layout.beside, look);
 }
 
 interface Group {
-  /** A line with the value that its rows share. */
+  /** A line with the value that its rows share; empty if all rows are one group. */
   readonly heading: string;
-  /** The indexes of its rows. */
-  readonly at: number[];
+  /** The indexes of its rows; undefined if it has all. */
+  readonly at?: number[];
 }
 
 /** Divides rows that were measured together, so that the columns of all groups are aligned. */
-function groupsOf(rows: readonly Row[], groupBy: string | undefined): Iterable<Group> {
-  if (groupBy === undefined) return [{ heading: '', at: [...rows.keys()] }];
-  const groups = new Map<unknown, Group>();
+function groupsOf(rows: readonly Row[], groupBy: string | undefined): readonly Group[] {
+  if (groupBy === undefined) return [{ heading: '' }];
+  const groups = new Map<unknown, number[]>();
   for (const [index, { [groupBy]: value }] of rows.entries()) {
-    const gap = groups.size > 0 ? '\n' : '';
-    const group = groups.get(value) ?? { heading: `${gap}${printable(cellText(value))}\n`, at: [] };
-    groups.set(value, group);
-    group.at.push(index);
+    const at = groups.get(value);
+    if (at) at.push(index);
+    else groups.set(value, [index]);
   }
-  return groups.values();
+  return Array.from(groups, ([value, at], index) => {
+    return { heading: `${index > 0 ? '\n' : ''}${printable(cellText(value))}\n`, at };
+  });
 }
 
-/** Returns the table with only the rows at these indexes. */
-function onlyRows({ beside, below }: Table, at: readonly number[]): Table {
+/** Returns the layout with only the rows at these indexes. */
+function onlyRows({ kind, beside, below }: Layout, at: readonly number[]): Layout {
   const reduce = (column: TableColumn): TableColumn => ({
     ...column,
     texts: at.map((index) => column.texts[index] ?? ''),
     isMissing: at.map((index) => column.isMissing[index] === true),
   });
-  return { beside: beside.map(reduce), ...(below ? { below: reduce(below) } : {}) };
+  return { kind, beside: beside.map(reduce), below: below && reduce(below) };
 }
 
 /** Writes a row as keys and values. */
@@ -109,7 +109,7 @@ export async function writeRecord(
   await writeText(sink, recordLines(measureColumns(output, [row], look.style), look));
 }
 
-function* alignedLines({ beside, below }: Table, look: Look): Generator<string> {
+function* alignedLines({ beside, below }: Layout, look: Look): Generator<string> {
   const { output, style } = look;
   const pad = ({ width, isNumeric }: TableColumn, text: string, painted: string) => {
     const padding = ' '.repeat(Math.max(0, Math.min(width, MAX_ALIGNED) - displayWidth(text)));
@@ -145,7 +145,7 @@ function* recordLines(
     const shown = columns.filter(({ isMissing }) => !(omitsMissing && isMissing[row]));
     const keyWidth = Math.max(0, ...shown.map(({ title }) => displayWidth(title)));
     const indent = ' '.repeat(keyWidth + GAP.length);
-    const room = (terminal.width ?? Number.POSITIVE_INFINITY) - indent.length;
+    const room = roomBeside(indent.length, terminal);
     for (const { title, texts, paint } of shown) {
       const key = style.faint(title) + ' '.repeat(keyWidth - displayWidth(title));
       const text = texts[row] ?? '';
@@ -154,6 +154,11 @@ function* recordLines(
       yield `${(key + GAP + value).trimEnd()}\n`;
     }
   }
+}
+
+/** Returns the cells that are left of a line. */
+function roomBeside(used: number, { width = Number.POSITIVE_INFINITY }: Terminal): number {
+  return Math.max(0, width - used);
 }
 
 const INDENT = '    ';
@@ -167,10 +172,7 @@ function linesBelow(
   if (isMissing[row]) return [];
   const text = texts[row] ?? '';
   const label = wraps ? '' : `${title}: `;
-  const room = Math.max(
-    0,
-    (terminal.width ?? Number.POSITIVE_INFINITY) - INDENT.length - displayWidth(label),
-  );
+  const room = roomBeside(INDENT.length + displayWidth(label), terminal);
   const lines = wraps ? wrapWords(text, room, { cellsOf: displayWidth }) : [text];
   return lines.map((line) => {
     const shown = paint(cutMiddle(line, room, terminal.unicode));

@@ -14,7 +14,7 @@ export interface Terminal {
   readonly unicode: boolean;
 }
 
-/** Cells of a terminal that has room for a table: narrower tables become records. */
+/** A narrower terminal shows records if not all columns of a table fit. */
 export const MIN_TABLE_WIDTH = 40;
 
 /** For colour, --color counts before NO_COLOR, FORCE_COLOR and TERM=dumb. Empty means unset. */

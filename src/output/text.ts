@@ -21,7 +21,7 @@ export function printable(text: string): string {
   return text.replace(HARMFUL, escapeCharacter);
 }
 
-/** Masks secrets, and escapes what would harm a terminal. Escaped first, secrets would be hidden. */
+/** Masks secrets, then escapes what would harm a terminal, which could hide them. */
 export function clean(text: string, redact: (text: string) => string): string {
   return printable(redact(text));
 }

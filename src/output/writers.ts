@@ -45,7 +45,7 @@ export function listWriter(output: Output, place: Place, isOne = false): ListWri
       return collected(isOne, async (rows, meta) => {
         const data = mapped(rows, (row) => output.data(row));
         // With -q or --urls also a record is a list.
-        const isList = !isOne || printed.kind === 'value';
+        const isList = !isOne || printed.kind === 'bare';
         if (isList) return writeText(sink, await shape.list(data, meta));
         const [record] = data;
         return writeText(sink, [await shape.record(record)]);
@@ -104,7 +104,7 @@ async function writeRowsOfTable(rows: readonly Row[], output: Output, place: Pla
 function* linesOf(line: Line, rows: readonly Row[], output: Output, onTerminal: boolean) {
   const { printed, hasHeader } = output;
   if (hasHeader) yield line(namesOf(printed.columns), onTerminal);
-  if (printed.kind === 'value' && printed.isRequired) {
+  if (printed.kind === 'bare' && printed.isRequired) {
     const values = valuesOf(printed.columns[0], rows, output);
     return yield* values.map((value) => line([value], onTerminal));
   }

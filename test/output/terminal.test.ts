@@ -83,6 +83,6 @@ it('messages have a red name, a cyan hint, and a yellow word for a warning, but 
 it('a message keeps its mark beside a first word that is longer than the terminal is wide', () => {
   const format = { ...PLAIN, width: 20 };
   const message = `${'a'.repeat(20)}.ova is invalid`;
-  const text = formatNotice('note', { message }, format, 'failed part');
+  const text = formatNotice('failed part', { message }, format);
   expect(text).toBe(`✗ ${'a'.repeat(20)}.ova\n    is invalid\n`);
 });

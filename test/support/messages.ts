@@ -8,20 +8,14 @@ import {
   type Label,
   type MessageFormat,
   type Notice,
-  type NoticeKind,
   noticeMessage,
 } from '../../src/output/messages.ts';
 
 export function formatError(error: ImgctlError, format: MessageFormat, debug = false): string {
   const trace = debug ? formatTrace(error, format) : '';
-  return formatMessage(errorMessage(error, format), format) + trace;
+  return formatMessage(errorMessage(error, format), format, 'error') + trace;
 }
 
-export function formatNotice(
-  kind: NoticeKind,
-  notice: Notice,
-  format: MessageFormat,
-  label?: Label,
-): string {
-  return formatMessage(noticeMessage(kind, notice, format), format, label);
+export function formatNotice(label: Label, notice: Notice, format: MessageFormat): string {
+  return formatMessage(noticeMessage(label, notice, format), format, label);
 }

@@ -122,7 +122,7 @@ async function* checkEach(
     const message = `${file}: valid, ${describeProof(summary)}`;
     const hasWarnings = findings.length > 0;
     const details = detailsOf(inLines);
-    context.console.success(message, { elsewhere: message, hasWarnings, details });
+    context.console.success(message, { withoutMark: message, hasWarnings, details });
     return { rows, error: undefined };
   };
   let valid = 0;

@@ -37,7 +37,7 @@ function nothingToSync({ context, options, output, before }: Push, complete: Pac
   const { console } = context;
   const afterwards = () => {
     if (complete.every(wasSkipped)) {
-      console.success(summaryOf(imageChanges(complete, before, before)), { elsewhere: null });
+      console.success(summaryOf(imageChanges(complete, before, before)), { withoutMark: null });
     } else console.success('Nothing was uploaded, no sync was submitted');
   };
   const rows = options.wait ? imagesOf(withoutSkipped(complete), before) : [];
@@ -123,7 +123,7 @@ function reportSynced(
   const problems = describeProblems(request);
   const how = problems ? `sync ${request.id} succeeded with ${problems}: ` : '';
   const hasWarnings = problems !== undefined || hasDoubts;
-  console.success(`${how}${summary}`, { elsewhere: null, hasWarnings });
+  console.success(`${how}${summary}`, { withoutMark: null, hasWarnings });
 }
 
 /** @param write if it fails, the next push submits a sync that is not needed */

@@ -135,5 +135,5 @@ function reportFile({ console }: Context, file: PlannedFile, address: string): v
   }
   const done = isSent(file) ? `uploaded, ${describeBytes(size)}` : 'already there';
   const message = `${name}: ${done}`;
-  console.success(message, { elsewhere: message });
+  console.success(message, { withoutMark: message });
 }

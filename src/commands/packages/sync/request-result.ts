@@ -39,7 +39,7 @@ export function requestResult(
   strict = false,
 ) {
   // If the service sent no list: --get prints null as an empty one, and fails if it is missing.
-  const missing = output.printed.kind === 'value' ? undefined : null;
+  const missing = output.printed.kind === 'bare' ? undefined : null;
   const { id, status = null, state, added = missing, deleted = missing } = request;
   const { errors, warnings, createdOn: created_on, updatedOn: updated_on, response } = request;
   const outcome = { id, status, state, added, deleted, errors, warnings };
@@ -72,5 +72,5 @@ function reportSuccess({ console }: Context, request: SyncRequest, waited: numbe
     return images && images !== 'none' ? [`${change} ${images}`] : [];
   });
   const message = `sync ${id} ${state}${how}: ${changes.join('; ') || 'nothing changed'}`;
-  console.success(message, { elsewhere: null, hasWarnings: problems !== undefined });
+  console.success(message, { withoutMark: null, hasWarnings: problems !== undefined });
 }
