@@ -49,7 +49,7 @@ interface SuccessOptions extends Pick<Notice, 'hint' | 'details'> {
  *     note           imgctl: no images          nothing                 {"note"}, or nothing
  *     waiting,       the line of the progress, or without one as `report`
  *     stalled
- *     footer         3 images                   nothing                 nothing
+ *     footer         3 images                   the same                the same
  *     trace          imgctl: debug: GET /v2     the same                {"debug"}
  *     fail           imgctl: no such image      the same                {"error"}
  *
@@ -176,9 +176,9 @@ export class Console {
     }
   }
 
-  /** Writes a dim line below a table, if there is anything to say. */
+  /** Writes a dim line below a table on a terminal, if there is anything to say. */
   footer(text: string): void {
-    if (text === '' || this.#options.quiet || !this.usesMarks) return;
+    if (text === '' || this.#options.quiet) return;
     this.#enqueue(async () => {
       const { width = Number.POSITIVE_INFINITY, style, redact } = await this.#format();
       const lines = wrapWords(clean(text, redact), width);

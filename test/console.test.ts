@@ -100,6 +100,7 @@ hint: at the end: undefined
 imgctl: saved it
 hint: use it
 imgctl: a.ova: saved
+3 images
 imgctl: debug: GET /v2
 `,
   ],
@@ -119,6 +120,7 @@ imgctl: debug: GET /v2
 {"note":{"message":"nothing is set","hint":"set it"}}
 {"note":{"message":"saved it","hint":"use it"}}
 {"note":{"message":"a.ova: saved"}}
+3 images
 {"debug":{"message":"GET /v2"}}
 `,
   ],
