@@ -265,7 +265,7 @@ export function likeliestFirst<Row extends ImageRecord>(
   images: readonly [Row, ...Row[]],
 ): [Row, ...Row[]] {
   // For all names at once, as 5.12.24 is a date beside 28.02.24, and a version beside 6.1.1.
-  const yearFirst = yearFirstIn(images.map(nameOf));
+  const yearFirst = yearFirstIn(images.map(nameOf), 'day');
   const placesOf = (image: Row) => readName(yearFirst(nameOf(image))).compared;
   const sorted: [Row, ...Row[]] = [...images];
   return sorted.sort((left, right) => {

@@ -14,7 +14,7 @@ const NUMBER = 3;
 
 function kindOfPart(part: string): number {
   if (part === '' || part === HASH) return ABSENT_OR_HASH;
-  if (/^\d/.test(part)) return NUMBER;
+  if (/\d/.test(part)) return NUMBER;
   return ['alpha', 'beta', 'rc'].includes(part) ? PRE_RELEASE : LETTERS;
 }
 
@@ -126,7 +126,7 @@ const mayBeBuild: Guess = (older, newer) =>
 
 /** web, web-20240115: the build of that day may be older than the one without a date. */
 const isDatedBesideUndated: Guess = (older, newer) =>
-  older.place.length === 0 && newer.place.flat().some((part) => /^20\d\d(?:\d\d){0,2}$/.test(part));
+  older.place.length === 0 && newer.place.flat().some((part) => /^20\d\d(?:\d\d){0,5}$/.test(part));
 
 /** web-7.0U3, web-7.0.1: update 3 may be newer than release 7.0.1. */
 const isReleaseBesideUpdate: Guess = (older, newer) =>
@@ -189,6 +189,5 @@ export function isPreRelease(places: ComparedPlaces): boolean {
 function isPreReleasePart(part: string, index: number, version: readonly string[]): boolean {
   if (kindOfPart(part) === PRE_RELEASE) return true;
   if (!PRE_RELEASE_LETTERS.includes(part)) return false;
-  const [before = '', after = ''] = [version[index - 1], version[index + 1]];
-  return kindOfPart(before) === NUMBER && kindOfPart(after) === NUMBER;
+  return isNumber(version[index - 1]) && isNumber(version[index + 1]);
 }

@@ -40,7 +40,7 @@ const makeForms = () => ({
   // 28.02.24, 5.12.24
   shortDate: noNumberAround(DAY_AND_MONTH + SHORT_YEAR),
   // 28.02.24, but not 5.12.24, which may be a version.
-  sureShortDate: noNumberAround(`(?=0|1[3-9]|[2-9]\\d)${DAY_AND_MONTH}${SHORT_YEAR}`),
+  sureShortDate: noNumberAround(`(?=0|1[3-9]|2\\d|3[01])${DAY_AND_MONTH}${SHORT_YEAR}`),
 });
 
 /**
@@ -54,7 +54,7 @@ const makeForms = () => ({
  */
 export function yearFirstIn(
   names: readonly string[],
-  order: 'day' | 'month' = 'day',
+  order: 'day' | 'month',
 ): (name: string) => string {
   forms ??= makeForms();
   const { yearLast, shortDate, sureShortDate } = forms;
@@ -71,10 +71,17 @@ export function yearFirstIn(
   };
 }
 
+interface DateParts {
+  readonly first: string;
+  /** Missing in W52-2023. */
+  readonly second?: string;
+  readonly year: string;
+}
+
 /** Replaces 31.01.24 by 2024-01-31, and W52-2023 by W2023-52-1. */
 function replaceDates(name: string, form: RegExp, order: 'day' | 'month'): string {
   return name.replace(form, (found, ...match) => {
-    const { first, second, year = '' } = match.at(-1) as Record<string, string | undefined>;
+    const { first, second, year } = match.at(-1) as DateParts;
     const fullYear = `20${year.slice(-2)}`;
     // As many parts as a date has: the names may have both.
     if (second === undefined) return `${fullYear}-${first}-1`;
