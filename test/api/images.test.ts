@@ -18,6 +18,7 @@ it.each<[string, ScriptedResponse, string]>([
   ['nothing', { body: ' ' }, 'with an empty body instead of JSON'],
   ['deep nesting', { body: DEEP }, 'with JSON nested deeper than 50 levels'],
   ['an array', { json: [] }, 'but the body is not a list of images'],
+  ['an object as its data', { json: { data: {}, meta: {} } }, 'but data is not a list'],
   ['no meta', { json: { data: [] } }, 'but meta is missing'],
   ['no pages', { json: { data: [], meta: {} } }, 'but meta.pages is missing'],
   ['a negative total', catalogue([], { total: -1 }), NO_COUNT],

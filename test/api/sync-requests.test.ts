@@ -87,8 +87,17 @@ describe('a submitted sync', () => {
 
 it.each<[string, (string | undefined)[]]>([
   ['waiting', [...'PENDING IN_PROGRESS APPROVAL_REQUIRED SCHEDULED WHAT'.split(' '), undefined]],
-  ['succeeded', [...'PROCESSED Processed COMPLETED DONE SUCCESS FINISHED'.split(' '), ' done ']],
-  ['failed', 'ERROR error ERROR_RETRY CANCELLED FAILED FAILURE REJECTED DENIED'.split(' ')],
+  [
+    'succeeded',
+    [
+      ...'PROCESSED Processed COMPLETED COMPLETE DONE SUCCESS SUCCEEDED FINISHED'.split(' '),
+      ' done ',
+    ],
+  ],
+  [
+    'failed',
+    'ERROR error ERROR_RETRY CANCELLED CANCELED FAILED FAILURE REJECTED DENIED'.split(' '),
+  ],
 ])('syncState is %s for the status words %j', (state, words) => {
   expect(words.map(syncState)).toEqual(words.map(() => state));
 });
@@ -177,7 +186,12 @@ describe('a sync request', () => {
     [{ data: [{ id: 99, status: 'ERROR' }] }],
     ...[null, [], 'PROCESSED', 41].map((json): [unknown] => [json]),
   ])('is not read from %j', async (json) => {
-    expect((await failure(read(json))).code).toBe('bad-answer');
+    const { code, message } = await failure(read(json));
+    const text = / returned 200, but the body is not a sync request$| instead of sync request 41$/;
+    expect({ code, message }).toEqual({
+      code: 'bad-answer',
+      message: expect.stringMatching(text),
+    });
   });
 });
 

@@ -3,10 +3,11 @@
 import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { checkFindings, readCheck } from '../../src/ovf/checks.ts';
+import { checkFindings, readCheck, runChecks } from '../../src/ovf/checks.ts';
 import { FindingList } from '../../src/ovf/findings.ts';
 import { readPackage } from '../../src/ovf/package.ts';
-import { readWhole } from '../../src/ovf/package-file.ts';
+import { readWhole, withWindow } from '../../src/ovf/package-file.ts';
+import { openFilesBelow } from '../support/files.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { manifestOf } from '../support/package-writer.ts';
 import { packageOf } from './harness.ts';
@@ -46,4 +47,22 @@ it('readWhole reports a file that ends before its size', async () => {
   expect(findings.list('')).toMatchObject([
     { code: 'size-mismatch', message: 'ends after 5 of 9 bytes' },
   ]);
+});
+
+it('files are read to their next mebibyte after an interrupt, and no further', async () => {
+  const path = join(temporaryDirectory(), 'd.img');
+  writeFileSync(path, Buffer.alloc(SIZE));
+  const check = readCheck({ name: 'd.img', path, offset: 0, size: SIZE, complete: true });
+  const abort = new AbortController();
+  const read: number[] = [];
+  const onProgress = (done: number) => {
+    read.push(done);
+    abort.abort('enough');
+  };
+  const { signal } = abort;
+  await expect(runChecks([check], { signal, onProgress })).rejects.toBe('enough');
+  expect(read).toEqual([2 ** 20]);
+  const region = { path, offset: 0, size: SIZE };
+  await expect(withWindow(region, signal, (window) => window(0, 1))).rejects.toBe('enough');
+  expect(openFilesBelow(path)).toEqual([]);
 });

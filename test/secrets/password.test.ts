@@ -1,6 +1,7 @@
 // Passwords that are available without a prompt, standard input, and the programs that imgctl runs.
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { getEventListeners } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -205,16 +206,6 @@ unixOnlySuite('sh is Unix')('the password command', () => {
     const limits = timers.mock.calls.map(([, milliseconds]) => milliseconds);
     expect(limits).toEqual(expect.arrayContaining([30_000, 2_000]));
   });
-
-  it('is not waited for if its child holds the pipe', async () => {
-    const pid = path.join(temporaryDirectory(), 'pid');
-    onTestFinished(() => void process.kill(Number(readFileSync(pid, 'utf8'))));
-    const pipes = () => process.getActiveResourcesInfo().filter((name) => name === 'PipeWrap');
-    const before = pipes();
-    expect(await run(`sleep 600 & echo $! > ${pid}; printf secret`)).toBe('secret');
-    // An open one would keep the process from ending.
-    await expect.poll(pipes).toEqual(before);
-  });
 });
 
 it('a password on standard input is the first line, decoded across chunks, until an interrupt', async () => {
@@ -289,6 +280,37 @@ unixOnlySuite('sh is Unix')('a program', () => {
     }
     expect(await ended).toBe(how === 'is interrupted' ? 'interrupted' : 'ended');
     await expect.poll(isRunning).toBe(false);
+  });
+
+  it('that has ended is not waited for if a child of it holds its pipes', async () => {
+    const pid = path.join(temporaryDirectory(), 'pid');
+    onTestFinished(() => void process.kill(Number(readFileSync(pid, 'utf8'))));
+    const pipes = () => process.getActiveResourcesInfo().filter((name) => name === 'PipeWrap');
+    const before = pipes();
+    const command = `sleep 600 & echo $! > ${pid}; printf secret`;
+    const { stdout } = await runChild(io(), { command, stderr: 'pipe' });
+    expect(stdout).toBe('secret');
+    // An open one would keep the process from ending.
+    await expect.poll(pipes).toEqual(before);
+  });
+
+  it('that has ended leaves no timer and no listener', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const used = io();
+    for (const command of ['true', 'exit 3', '/none']) {
+      await runChild(used, { command, args: [], stderr: 'pipe', limitAfterLine: 1 });
+      expect([vi.getTimerCount(), getEventListeners(used.signal, 'abort')]).toEqual([0, []]);
+    }
+  });
+
+  it('is not started after an interrupt', async () => {
+    const used = io();
+    used.interrupt();
+    const file = path.join(temporaryDirectory(), 'started');
+    const started = runChild(used, { command: `touch ${file}`, stderr: 'pipe' });
+    await expect(started).rejects.toMatchObject({ code: 'interrupted' });
+    expect(existsSync(file)).toBe(false);
   });
 
   it('that takes too long or does not start is reported', async () => {
