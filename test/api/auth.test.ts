@@ -202,22 +202,38 @@ describe('a token request', () => {
   });
 
   it.each([
-    [401, { message: 'Bad credentials.' }, 'wrong-credentials'],
-    [401, '<html>', 'bad-answer'],
-    [404, '<html>', 'failed'],
-    [429, {}, 'rate-limited'],
-    [500, {}, 'server-error'],
-    [502, {}, 'server-error'],
-    [504, {}, 'server-error'],
-  ])('is sent once, and renews no token, if it fails with %i %j', async (status, json, code) => {
-    const response = typeof json === 'string' ? { status, body: json } : { status, json };
-    const { requests, issued, tokens } = await request(response, { renewals: 9 });
-    expect((await failure(issued)).code).toBe(code);
-    expect({ requests: requests.length, refusals: tokens.refusals }).toEqual({
-      requests: 1,
-      refusals: [],
-    });
-  });
+    [
+      401,
+      { message: 'Bad.' },
+      'wrong-credentials',
+      'the service refused the user name and password: Bad',
+    ],
+    [
+      401,
+      {},
+      'wrong-credentials',
+      'the service refused the user name and password: no reason given',
+    ],
+    [401, '<html>', 'bad-answer', '401, with HTML instead of JSON'],
+    [404, '<html>', 'failed', '404, with HTML instead of JSON'],
+    [429, {}, 'rate-limited', 'too many requests'],
+    [500, {}, 'server-error', '500'],
+    [502, {}, 'server-error', '502'],
+    [504, {}, 'server-error', '504'],
+  ])(
+    'is sent once, and renews no token, if it fails with %i %j',
+    async (status, json, code, text) => {
+      const response = typeof json === 'string' ? { status, body: json } : { status, json };
+      const { requests, issued, tokens } = await request(response, { renewals: 9 });
+      const error = await failure(issued);
+      const message = error.message.replace(/^POST \S+: /, '');
+      expect({ code: error.code, message }).toEqual({ code, message: text });
+      expect({ requests: requests.length, refusals: tokens.refusals }).toEqual({
+        requests: 1,
+        refusals: [],
+      });
+    },
+  );
 
   it('is sent again after 503, which has not counted, as patiently as any other', async () => {
     const { client, sleeps } = await connect({

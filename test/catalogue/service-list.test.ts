@@ -210,7 +210,8 @@ describe('a list of the service', () => {
     async (limit) => {
       const { ids, traces } = await list(asTexts(), { limit, streams: true });
       expect(ids).toEqual(down(12).slice(0, limit));
-      expect(traces[0]).toMatch(/fewer than the 12 images/);
+      const fault = 'the service sent fewer than the 12 images that it announced';
+      expect(traces).toEqual([`${fault}, so the list is read by page number`]);
     },
   );
 
@@ -450,7 +451,7 @@ describe('a list with six requests at a time', () => {
 
   it('throws the error of the first failing page', async () => {
     const failing: Handler = (request, index) =>
-      isFirst(request) || /lt,39/.test(request.url.search)
+      isFirst(request)
         ? catalogueOf(testImages(40))(request, index)
         : { status: 429, headers: { 'retry-after': '100' } };
     const { error, ids } = await list(failing, SIX);
@@ -475,6 +476,20 @@ describe('a list with six requests at a time', () => {
     await client.close();
     const errors = events.filter(({ kind }) => kind === 'error');
     expect(errors).toMatchObject(Array(6).fill({ error: { message: 'no longer needed' } }));
+  });
+
+  it('aborts its requests by id before it reads by page number', async () => {
+    const images = testImages(40);
+    const refusing: Handler = (request, index) => {
+      if (isFirst(request)) return catalogueOf(images)(request, index);
+      const isNext = request.url.searchParams.get('filter') === 'id,lt,39';
+      return isNext ? errorResponse(400, 'No filters.') : STALL;
+    };
+    const { events, ids } = await list(refusing, SIX);
+    expect(ids).toEqual(down(40));
+    const kinds = events.map(({ kind }) => kind);
+    expect(kinds.filter((kind) => kind === 'error')).toHaveLength(5);
+    expect(kinds.lastIndexOf('error')).toBeLessThan(8);
   });
 });
 
@@ -508,6 +523,7 @@ it.each([
   const client = endless({ pages, total: pages });
   const error = await failure(count(client));
   expect(error.message).toBe('the list is incomplete: its pages do not end');
+  expect(hintOf(error)).toBe('the list may be changing; run the command again');
   expect(client.requests).toBe(requests);
 });
 

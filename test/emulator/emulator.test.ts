@@ -20,8 +20,13 @@ describe('the service', () => {
     const name = 'Image Deployment Service (emulator)';
     const expected = { name, version: 'v2', user: 'demo', _links: links };
     expect({ status, body }).toEqual({ status: 200, body: expected });
-    const { status: none } = await send('GET', '/v2/image/0', credentials);
-    expect(none).toBe(404);
+    for (const [path, message] of [
+      ['/v2/image/0', 'There is no image 0.'],
+      ['/v2/request/image_sync/0', 'There is no image sync request 0.'],
+    ] as const) {
+      const record = { error: 'not found', message, status: 404 };
+      expect((await send('GET', path, credentials)).body).toEqual(record);
+    }
     const head = await send('HEAD', '/v2', credentials);
     expect({ status: head.status, body: head.body }).toEqual({ status: 200, body: undefined });
     expect(Number(head.headers.get('Content-Length'))).toBeGreaterThan(0);

@@ -182,7 +182,7 @@ describe('a file without a digest', () => {
     ],
     [
       'with a grain elsewhere',
-      /invalid grain at sector/,
+      /^unpack-failed: invalid grain at sector \d+: \d+ bytes for sector 77 of 8192$/,
       changed((b) => b.writeUInt32LE(77, GRAIN)),
       {},
     ],

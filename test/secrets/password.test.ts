@@ -130,6 +130,9 @@ describe('the unattended password', () => {
   it.each([
     ['.', 'cannot read the file . (NAME): it is a folder', 'check NAME'],
     ['none', 'none does not exist', 'create it, or check NAME'],
+    ...(process.platform === 'linux'
+      ? [['/dev/ptmx', 'cannot read the file /dev/ptmx (NAME): it is a terminal', 'check NAME']]
+      : []),
     [
       '/dev/zero',
       'the file /dev/zero (NAME) gave a line that is too long',

@@ -2,8 +2,11 @@
 
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { HttpResponse } from '../../src/http/message.ts';
+import { type Dav, propfind } from '../../src/upload/dav-folder.ts';
 import { failed } from '../support/io.ts';
 import {
   type Handler,
@@ -641,3 +644,16 @@ it.each(['', 'aws-chunked', 'gzip', 'br', 'zstd', 'aws-chunked, gzip'])(
     expect((await push()).stderr).toContain(text);
   },
 );
+
+it('a PROPFIND asks for the properties that push needs', async () => {
+  const bodies: string[] = [];
+  const send: Dav['send'] = async ({ url, body }) => {
+    bodies.push(body ? await text(body.chunks()) : '');
+    return { status: 404, headers: {}, body: Buffer.alloc(0), url } as HttpResponse;
+  };
+  expect(await propfind({ send } as Dav, new URL('http://127.0.0.1/a'), 0)).toEqual([]);
+  const properties = '<getcontentlength/><getetag/><getlastmodified/><resourcetype/>';
+  expect(bodies).toEqual([
+    `<?xml version="1.0" encoding="utf-8"?><propfind xmlns="DAV:"><prop>${properties}</prop></propfind>`,
+  ]);
+});

@@ -3,10 +3,11 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { buffer } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { rateLimit } from '../../src/upload/rate.ts';
 import type { S3Request } from '../../src/upload/s3-bucket.ts';
+import { sendCompletion } from '../../src/upload/s3-complete.ts';
 import { sendParts } from '../../src/upload/s3-upload.ts';
 import { flipByte } from '../support/files.ts';
 import { failed, fakeIo } from '../support/io.ts';
@@ -610,4 +611,24 @@ it('an upload to S3 sends a few parts at once, counts those that the storage had
   refused = '3';
   await expect(sendParts(upload, () => {})).rejects.toThrow('refused');
   expect(open).toBe(0);
+});
+
+it('the completion of an upload to S3 lists its parts, with the ETags that the storage gave', async () => {
+  const bodies: string[] = [];
+  const send = async ({ body }: S3Request) => {
+    bodies.push(body ? await text(body.chunks()) : '');
+    return { status: 200, body: Buffer.from('<Done><ETag>"e-2"</ETag></Done>') };
+  };
+  const etags = new Map([[2, '"a&b"']]);
+  const upload = { s3: { send }, name: 'web.ova', id: '1', etags, md5s: ['m1', 'm2'] };
+  const completion = await sendCompletion(
+    upload as unknown as Parameters<typeof sendCompletion>[0],
+    true,
+  );
+  expect(completion).toEqual({ kind: 'completed', sentTag: 'e-2' });
+  const part = (number: number, tag: string) =>
+    `<Part><PartNumber>${number}</PartNumber><ETag>&quot;${tag}&quot;</ETag></Part>`;
+  expect(bodies).toEqual([
+    `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${part(1, 'm1')}${part(2, 'a&amp;b')}</CompleteMultipartUpload>`,
+  ]);
 });
