@@ -19,7 +19,7 @@ import { loadStyle } from './output/style.ts';
 import { clean, wrapWords } from './output/text.ts';
 
 export interface ConsoleOptions extends ProgressOptions {
-  /** True if the error that ends the run is written with its stack trace. */
+  /** Writes debug lines, and the stack trace of the error that ends the run. */
   readonly debug: boolean;
   /** Returns the hint as this run prints it. */
   hintOf(facts: Advice): string;
@@ -44,18 +44,21 @@ interface SuccessOptions extends Pick<Notice, 'hint' | 'details'> {
  *     warnOfPart     ! late                     imgctl: warning: late   {"warning"}
  *     failure        imgctl: error: lost        the same                {"warning"}
  *     failureOfPart  ✗ lost                     imgctl: error: lost     {"warning"}
- *     success        ✓ Saved it                 imgctl: saved it        {"note"}
+ *     success        ✓ Saved it                 imgctl: saved it, or    {"note"}
+ *                                               as `withoutMark` says
  *     report         imgctl: first run          the same                {"note"}
  *     note           imgctl: no images          nothing                 {"note"}, or nothing
  *     waiting,       the line of the progress, or without one as `report`
  *     stalled
- *     footer         3 images                   the same                the same
- *     trace          imgctl: debug: GET /v2     the same                {"debug"}
+ *     footer         3 images                   the same                not called
+ *     debug          imgctl: debug: GET /v2     the same                {"debug"}
  *     fail           imgctl: no such image      the same                {"error"}
  *
  * With -q, `success`, `report`, `note`, `waiting`, `stalled` and `footer` write nothing.
  */
 export class Console {
+  // Methods that other modules receive alone are properties.
+
   /** Secrets that no message may show. Data on stdout, and names in details, are left as they are. */
   readonly redaction: Redaction;
   /** stdout, in order with what goes to stderr. */
@@ -125,9 +128,11 @@ export class Console {
     this.#notice('failure', { message, hint });
   }
 
+  /** In JSON each one has its hint, as programs may read a line alone. */
   failureOfPart({ hint: facts, details, ...failure }: Notice): void {
     // As text, to be compared: what a hint says may change until it is written.
-    const hint = this.#hints.add(facts && this.#options.hintOf(facts), this.usesMarks);
+    const text = facts && this.#options.hintOf(facts);
+    const hint = this.#options.writesJson ? text : this.#hints.choose(text, this.usesMarks);
     if (this.usesMarks) {
       this.#notice('failed part', { ...failure, hint, details: details?.map(shortDigests) });
     } else {
@@ -176,7 +181,7 @@ export class Console {
     }
   }
 
-  /** Writes a dim line below a table on a terminal, if there is anything to say. */
+  /** Writes a dim line below a table that stdout shows on a terminal, if there is anything to say. */
   footer(text: string): void {
     if (text === '' || this.#options.quiet) return;
     this.#enqueue(async () => {
@@ -186,9 +191,10 @@ export class Console {
     });
   }
 
-  trace(line: string): void {
-    this.#notice('debug', { message: line });
-  }
+  /** Writes a line with --debug. */
+  readonly debug = (line: string): void => {
+    if (this.#options.debug) this.#notice('debug', { message: line });
+  };
 
   #notice(label: Label, notice: Notice): void {
     this.#enqueue(async () => {
@@ -220,14 +226,14 @@ export class Console {
   }
 }
 
-/** The hints of failed parts. One that several parts have in a row is said once. */
+/** The hints of failed parts: one that several parts have in a row is said once. */
 class PartHints {
   /** The first one, if it is left to the end. */
   forEnd: string | undefined;
   #last: string | undefined;
 
-  /** @returns the hint if it is to be said now */
-  add(hint: string | undefined, leavesFirst: boolean): string | undefined {
+  /** Returns the hint of the next part if it is to be said beside that part. */
+  choose(hint: string | undefined, leavesFirst: boolean): string | undefined {
     if (leavesFirst) this.forEnd ??= hint;
     const isKnown = hint === this.#last || hint === this.forEnd;
     this.#last = hint;

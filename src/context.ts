@@ -202,7 +202,7 @@ export class Context implements ConsoleOptions {
   #reportedUntil = 0;
 
   readonly onEvent = (event: ClientEvent): void => {
-    if (this.debug) this.console.trace(describeEvent(event));
+    this.console.debug(describeEvent(event));
     if (event.kind === 'waiting') {
       const { method, url, milliseconds } = event;
       const time = describeDuration(milliseconds);

@@ -23,7 +23,7 @@ function sayAll(console: Console): void {
   console.success('Saved most', { withoutMark: 'a.ova: saved', hasWarnings: true });
   console.footer('');
   console.footer('3 images');
-  console.trace('GET /v2');
+  console.debug('GET /v2');
 }
 
 it.each<[string, Terminal, { json?: boolean; quiet?: boolean }, string]>([
@@ -74,7 +74,6 @@ failed: b.ova failed
 failed: c.ova failed
 hint: buy it
 failed: d.ova failed
-imgctl: debug: GET /v2
 `,
   ],
   [
@@ -113,7 +112,7 @@ imgctl: debug: GET /v2
 {"warning":{"message":"a.ova: skipped"}}
 {"warning":{"message":"1 failed","hint":"fix it"}}
 {"warning":{"code":"conflict","message":"a.ova failed","details":["SHA-256 0123456789abcdef0123456789abcdef"],"hint":"fix it"}}
-{"warning":{"message":"b.ova failed"}}
+{"warning":{"message":"b.ova failed","hint":"fix it"}}
 {"warning":{"message":"c.ova failed","hint":"buy it"}}
 {"warning":{"message":"d.ova failed"}}
 {"note":{"message":"first run","hint":"at the end: undefined"}}
@@ -128,7 +127,7 @@ imgctl: debug: GET /v2
   const io = fakeIo({ errorColumns: errorTerminal.width });
   const received: string[] = [];
   const console = new Console(io, {
-    ...{ quiet, writesJson: json, debug: false, errorTerminal, hintOf: String },
+    ...{ quiet, writesJson: json, debug: !quiet, errorTerminal, hintOf: String },
     receive: ({ kind, content }) => received.push(`${kind}: ${content.message}`),
   });
   sayAll(console);

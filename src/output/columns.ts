@@ -38,7 +38,7 @@ interface Traits {
   /** Computes the value from the row. Such a column is shown only if it is named. */
   readonly value?: (row: Row, now: number) => unknown;
   /** Returns what a table shows instead of the value. */
-  readonly text?: (value: unknown, now: number, row: Row) => unknown;
+  readonly text?: (value: unknown, row: Row, now: number) => unknown;
 }
 
 export function column(name: string, type: string, meaning: string, traits?: Traits): Column {

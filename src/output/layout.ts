@@ -141,16 +141,17 @@ export function layoutOf(
   { mayCut }: Output['table'],
   { width: room = Number.POSITIVE_INFINITY, unicode }: Terminal,
 ): Layout {
-  if (!mayCut || cellsOf(columns) <= room) return { kind: 'table', beside: columns };
+  if (!mayCut || lineWidth(columns) <= room) return { kind: 'table', beside: columns };
   const records: Layout = { kind: 'records', beside: columns };
   if (room < MIN_TABLE_WIDTH) return records;
   const steps = room < MIN_TIMES_WIDTH ? HIDING_STEPS : USUAL_STEPS;
-  const fitted = (some: readonly TableColumn[]) =>
+  const hiddenAndCut = (some: readonly TableColumn[]) =>
     cutColumns(hideColumns(some, room, steps), room, unicode);
   const last = columns.at(-1);
-  const all = fitted(columns);
+  const all = hiddenAndCut(columns);
   if (all && !isCramped(last, all)) return { kind: 'table', beside: all };
-  const others = fitted(columns.slice(0, -1));
+  // The last column is cramped, or they do not fit: it goes below.
+  const others = hiddenAndCut(columns.slice(0, -1));
   return others ? { kind: 'table', beside: others, below: last } : records;
 }
 
@@ -175,7 +176,7 @@ function hideColumns(
     columns.some(({ name, texts }) => name === distinguishes && new Set(texts).size < texts.length);
   let shown = columns;
   for (const step of steps) {
-    if (cellsOf(shown) <= room) return shown;
+    if (lineWidth(shown) <= room) return shown;
     shown = shown.filter((column) => column.hides !== step || mustStay(column));
   }
   return shown;
@@ -188,13 +189,13 @@ function cutColumns(
   unicode: boolean,
 ): readonly TableColumn[] | undefined {
   let max = room;
-  while (cellsOf(columns, max) > room && max >= MIN_CUT_WIDTH) max -= 1;
+  while (lineWidth(columns, max) > room && max >= MIN_CUT_WIDTH) max -= 1;
   if (columns.length === 0 || max < MIN_CUT_WIDTH) return undefined;
   return columns.map((column) => cutColumn(column, widthWithin(column, max), unicode));
 }
 
-/** Returns the cells of a line if no column that may be cut is wider than the maximum. */
-function cellsOf(columns: readonly TableColumn[], max = Number.POSITIVE_INFINITY): number {
+/** Returns the width of a line if no column that may be cut is wider than the maximum. */
+function lineWidth(columns: readonly TableColumn[], max = Number.POSITIVE_INFINITY): number {
   const gaps = GAP.length * (columns.length - 1);
   return columns.reduce((cells, column) => cells + widthWithin(column, max), gaps);
 }

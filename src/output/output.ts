@@ -28,7 +28,7 @@ export interface OutputOptions {
   /** The columns of a table. All if undefined. */
   readonly shown?: readonly string[];
   /** The columns of csv and tsv. Those of a table if undefined. */
-  readonly cells?: readonly string[];
+  readonly lineColumns?: readonly string[];
   /** A table shows each row as a record: a key and its value per line. */
   readonly asRecords?: boolean;
   /** Records leave out what is missing. */
@@ -53,11 +53,11 @@ interface OutputSettings {
 
 const URL_COLUMN: Column = { name: 'url', type: 'string', meaning: 'URL of the image' };
 
-/** What is printed of a row: every field, those that were named, or the bare value of one. */
+/** What is printed of a row: what is usual, the fields that were named, or the bare value of one. */
 type Printed =
   | {
-      readonly kind: 'every field';
-      /** Those of tables, csv and tsv; other formats have more. */
+      readonly kind: 'usual';
+      /** Those of tables, csv and tsv; documents and streams have every field. */
       readonly columns: readonly Column[];
     }
   | { readonly kind: 'named'; readonly columns: readonly Column[] }
@@ -87,7 +87,7 @@ interface TableOptions {
  *     --urls    a URL per line        a URL per line        bare URLs
  *     -q        an id per line        an id per line        bare ids: [7, 12]
  *     -c a,b    a and b               a and b               a and b
- *     nothing   the columns `shown`   the columns `cells`   every field
+ *     nothing   the columns `shown`   those of `lineColumns`  every field
  *
  * Rows without ids are printed as without -q.
  */
@@ -98,8 +98,8 @@ export class Output {
   readonly table: TableOptions;
   /** True if tables, csv and tsv begin with the names of their columns. */
   readonly hasHeader: boolean;
-  /** True if the format is table, also if only ids are printed: others show that nothing was found. */
-  readonly hasNotes: boolean;
+  /** True if the format is table, also with --get: other formats show that nothing was found. */
+  readonly isTableFormat: boolean;
   /** True if the command has -c and --no-trunc. */
   readonly takesColumns: boolean;
   readonly #now: () => number;
@@ -121,7 +121,7 @@ export class Output {
     this.printed = printed;
     this.table = { asRecords, omitsMissing, groupBy, hasSentences, mayCut: trunc !== false };
     this.hasHeader = header !== false && printed.kind !== 'bare';
-    this.hasNotes = settings.format === 'table';
+    this.isTableFormat = settings.format === 'table';
     this.takesColumns = trunc !== undefined;
     this.#now = settings.now;
     // An invalid format of times fails only a command that has times.
@@ -138,7 +138,7 @@ export class Output {
   printsWhole(field: string): boolean {
     const { shape, printed } = this;
     if (shape.kind === 'table') return false;
-    if (shape.kind !== 'lines' && printed.kind === 'every field') return true;
+    if (shape.kind !== 'lines' && printed.kind === 'usual') return true;
     return namesOf(printed.columns).includes(field);
   }
 
@@ -148,14 +148,14 @@ export class Output {
   cell(column: Column, row: Row): unknown {
     const value = column.value ? column.value(row, this.#now()) : heldBy(row, column);
     if (value === null || value === undefined) return null;
-    if (column.text && this.isTable) return column.text(value, this.#now(), row);
+    if (column.text && this.isTable) return column.text(value, row, this.#now());
     return column.isTime && typeof value === 'string' ? this.timeText(value) : value;
   }
 
   /** Returns what a document or a stream has of a row. */
   data(row: Row): unknown {
     const { printed } = this;
-    if (printed.kind === 'every field') return this.#withTimes(row);
+    if (printed.kind === 'usual') return this.#withTimes(row);
     if (printed.kind === 'bare') return this.cell(printed.columns[0], row);
     return Object.fromEntries(
       printed.columns.map((column) => [column.name, this.cell(column, row)]),
@@ -195,7 +195,7 @@ function printedOf(
   options: OutputOptions,
   { format, quiet }: OutputSettings,
 ): Pick<Output, 'shape' | 'printed'> {
-  const { get, urls, columns: chosen, shown, cells = shown } = options;
+  const { get, urls, columns: chosen, shown, lineColumns = shown } = options;
   const { shape } = FORMATS[format];
   const bareLines = FORMATS.tsv.shape;
   const valid = namesOf(columns);
@@ -219,9 +219,9 @@ function printedOf(
     const asked = names.map((name) => ({ ...named(columns, name), hides: undefined }));
     return { shape, printed: { kind: 'named', columns: asked } };
   }
-  const names = (format === 'table' ? shown : cells) ?? stored;
+  const names = (format === 'table' ? shown : lineColumns) ?? stored;
   const usual = names.map((name) => named(columns, name));
-  return { shape, printed: { kind: 'every field', columns: usual } };
+  return { shape, printed: { kind: 'usual', columns: usual } };
 }
 
 function named(columns: readonly Column[], name: string): Column {

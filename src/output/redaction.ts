@@ -17,8 +17,8 @@ interface Secret {
   /** The secret as it is compared. */
   readonly folded: string;
   readonly wholeWordOnly: boolean;
-  /** How many characters of its start must be there, unless an ellipsis follows. */
-  readonly minLength: number;
+  /** So many characters of its start must be there, unless an ellipsis follows. */
+  readonly enough: number;
 }
 
 /**
@@ -28,7 +28,8 @@ interface Secret {
  *     6 to 12      also within words
  *     13 and more  also its first 12 characters alone
  *
- * Each is also masked if an ellipsis follows on 3 or more of its first characters.
+ * Each is also masked if an ellipsis follows on 3 or more of its first characters, or if only a full
+ * stop at the end of these characters is missing.
  */
 export class Redaction {
   readonly #secrets = new Map<string, Secret>();
@@ -43,8 +44,8 @@ export class Redaction {
     if (folded === '' || (wholeWordOnly && secret === shown)) return;
     const start = wholeWordOnly ? folded : folded.slice(0, MIN_START_ALONE);
     // The final full stop of a message is dropped, and may be that of the secret.
-    const minLength = start.replace(/(?<=.)\.$/, '').length;
-    this.#secrets.set(secret, { folded, wholeWordOnly, minLength });
+    const enough = start.replace(/(?<=.)\.$/, '').length;
+    this.#secrets.set(secret, { folded, wholeWordOnly, enough });
   }
 
   /** Masks the passwords of URLs in a command line, which messages quote as a whole or in part. */
@@ -93,7 +94,7 @@ function mask(text: string, ranges: readonly Range[]): string {
  */
 function find(secret: Secret, { text, starts }: Decoded): readonly Range[] {
   // The least that either match needs.
-  const beginning = secret.folded.slice(0, Math.min(secret.minLength, MIN_START_BEFORE_ELLIPSIS));
+  const beginning = secret.folded.slice(0, Math.min(secret.enough, MIN_START_BEFORE_ELLIPSIS));
   const ranges: Range[] = [];
   let start = text.indexOf(beginning);
   while (start >= 0) {
@@ -107,14 +108,10 @@ function find(secret: Secret, { text, starts }: Decoded): readonly Range[] {
 }
 
 /** Returns where the secret, or enough of its start, ends; `start` if it is not there. */
-function wholeEnd(
-  { folded, wholeWordOnly, minLength }: Secret,
-  text: string,
-  start: number,
-): number {
+function wholeEnd({ folded, wholeWordOnly, enough }: Secret, text: string, start: number): number {
   const end = differenceFrom(folded, text, start);
   const isPartOfWord = wholeWordOnly && (isWordAt(text, start - 1) || isWordAt(text, end));
-  return end - start < minLength || isPartOfWord ? start : end;
+  return end - start < enough || isPartOfWord ? start : end;
 }
 
 /** Returns where the text ceases to be that of the secret. */

@@ -149,8 +149,9 @@ function* recordLines(
     for (const { title, texts, paint } of shown) {
       const key = style.faint(title) + ' '.repeat(keyWidth - displayWidth(title));
       const text = texts[row] ?? '';
-      const lines = hasSentences ? wrapWords(text, room, { cellsOf: displayWidth }) : [text];
-      const value = lines.map((line) => paint(line)).join(`\n${indent}`);
+      const value = linesWithin(text, room, hasSentences)
+        .map((line) => paint(line))
+        .join(`\n${indent}`);
       yield `${(key + GAP + value).trimEnd()}\n`;
     }
   }
@@ -159,6 +160,10 @@ function* recordLines(
 /** Returns the cells that are left of a line. */
 function roomBeside(used: number, { width = Number.POSITIVE_INFINITY }: Terminal): number {
   return Math.max(0, width - used);
+}
+
+function linesWithin(text: string, room: number, wraps: boolean): readonly string[] {
+  return wraps ? wrapWords(text, room, { measure: displayWidth }) : [text];
 }
 
 const INDENT = '    ';
@@ -173,8 +178,7 @@ function linesBelow(
   const text = texts[row] ?? '';
   const label = wraps ? '' : `${title}: `;
   const room = roomBeside(INDENT.length + displayWidth(label), terminal);
-  const lines = wraps ? wrapWords(text, room, { cellsOf: displayWidth }) : [text];
-  return lines.map((line) => {
+  return linesWithin(text, room, wraps).map((line) => {
     const shown = paint(cutMiddle(line, room, terminal.unicode));
     return `${(INDENT + style.faint(label) + shown).trimEnd()}\n`;
   });

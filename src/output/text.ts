@@ -81,24 +81,24 @@ export async function writeText(
  * Wraps the text at this width; a longer word gets its own line.
  * @param indent begins each line but the first
  * @param used cells of the first line that something else takes
- * @param cellsOf measures a word; without it, `maxCells` does, as string-width takes time to load
+ * @param measure measures a word; without it, `maxCells` does, as string-width takes time to load
  */
 export function wrapWords(
   text: string,
   width: number,
-  { indent = '', used = 0, cellsOf = maxCells } = {},
+  { indent = '', used = 0, measure = maxCells } = {},
 ): string[] {
   const [first = '', ...words] = text.split(' ');
   const lines = [first];
-  let cellsOfLine = used + cellsOf(first);
+  let lineWidth = used + measure(first);
   for (const word of words) {
-    const cells = cellsOf(word);
-    if (cellsOfLine + 1 + cells <= width) {
+    const cells = measure(word);
+    if (lineWidth + 1 + cells <= width) {
       lines[lines.length - 1] += ` ${word}`;
-      cellsOfLine += 1 + cells;
+      lineWidth += 1 + cells;
     } else {
       lines.push(indent + word);
-      cellsOfLine = indent.length + cells;
+      lineWidth = indent.length + cells;
     }
   }
   return lines;

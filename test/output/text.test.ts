@@ -80,7 +80,7 @@ it('a cut text never exceeds the width, and one that fits is unchanged', () => {
 });
 
 it('wrapWords counts what it is told to', () => {
-  expect(wrapWords('日本 日本 b c', 6, { cellsOf: displayWidth })).toEqual(['日本', '日本 b', 'c']);
+  expect(wrapWords('日本 日本 b c', 6, { measure: displayWidth })).toEqual(['日本', '日本 b', 'c']);
 });
 
 it('wrapWords makes no line of several words wider than the width', () => {

@@ -245,7 +245,7 @@ it('listWriter writes a table for each value of a column, with aligned columns',
   ];
   const options = { rows, names: ['id', 'x'], shown: ['id'], groupBy: 'x' };
   expect(await list('table', options)).toBe('b\n id\n  1\n300\n\na\n id\n  2\n');
-  expect(await list('csv', { ...options, cells: ['id', 'x'] })).toBe(
+  expect(await list('csv', { ...options, lineColumns: ['id', 'x'] })).toBe(
     'id,x\r\n1,b\r\n2,a\r\n300,b\r\n',
   );
 });

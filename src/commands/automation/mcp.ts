@@ -62,9 +62,7 @@ async function run(context: Context, allowSync: boolean): Promise<void> {
     call: callerOf(context),
     input: io.stdin.stream,
     write: (text) => io.stdout.write(text),
-    report: (problem) => {
-      if (context.debug) console.trace(problem);
-    },
+    report: console.debug,
     signal: io.signal,
   });
   io.signal.throwIfAborted();

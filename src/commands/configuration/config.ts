@@ -157,7 +157,11 @@ async function list(context: Context, options: ListOptions): Promise<Result> {
     return name !== 'group' || options.all;
   });
   // The format may be what is wrong.
-  const output = context.output(LIST_COLUMNS, { ...options, shown, cells }, context.safeFormat);
+  const output = context.output(
+    LIST_COLUMNS,
+    { ...options, shown, lineColumns: cells },
+    context.safeFormat,
+  );
   const afterwards = () => {
     const { console } = context;
     const defaults = hint`list the defaults with: ${imgctl('config', 'list', '--all')}`;

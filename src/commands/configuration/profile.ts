@@ -22,7 +22,7 @@ const COLUMNS = [
   column('name', 'string', 'name of the profile', {
     isId: true,
     isCuttable: true,
-    text: (name, _, row) => (row.default ? `${name} *` : name),
+    text: (name, row) => (row.default ? `${name} *` : name),
   }),
   column('default', 'boolean', 'true for the default profile'),
   column('base_url', 'string or null', 'address of the service'),
@@ -92,7 +92,11 @@ async function list(context: Context): Promise<Result> {
   const { config } = context;
   const { profile = DEFAULT_PROFILE, profiles } = config;
   const shown = ['name', 'base_url', 'username', 'token_state', 'password'];
-  const output = context.output(COLUMNS, { shown, cells: namesOf(COLUMNS) }, context.safeFormat);
+  const output = context.output(
+    COLUMNS,
+    { shown, lineColumns: namesOf(COLUMNS) },
+    context.safeFormat,
+  );
   const rows = [...profiles].map(([name, stored]) => {
     const settings = storedSettings(config, name, context.io.env);
     // An invalid base URL has no token; `config list` reports what is wrong with it.

@@ -28,7 +28,7 @@ export function reportNoMatch(
 ): void {
   const slip = slipIn(empty);
   // A slip is worth a warning beside data as well.
-  if (how === 'note' && !slip && !output.hasNotes) return;
+  if (how === 'note' && !slip && !output.isTableFormat) return;
   const error = noMatchError(empty);
   if (how === 'error') throw error;
   const say = slip ? console.warn : console[how];

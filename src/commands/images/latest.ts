@@ -91,10 +91,10 @@ export const imagesLatest = command({
 async function run(context: Context, options: Options, words: readonly string[]): Promise<Result> {
   const query = readQuery(words, options, context.io.now());
   const { explain, each } = options;
-  const cells = ['series', 'rank', 'version', 'id', 'name', 'created_on'];
+  const lineColumns = ['series', 'rank', 'version', 'id', 'name', 'created_on'];
   const shown = ['rank', 'version', 'id', 'created_on'];
   const output = explain
-    ? context.output(EXPLAINED, { ...options, shown, cells, groupBy: 'series' })
+    ? context.output(EXPLAINED, { ...options, shown, lineColumns, groupBy: 'series' })
     : context.output(IMAGE_COLUMNS, { ...options, shown: SHOWN_FIELDS });
   const catalogue = await openCatalogue(context, options);
   const found = newestCollector(query);

@@ -164,7 +164,7 @@ function reportEmpty(list: Listing, ownsNone: boolean): void {
 /** Says it as a note beside a table, or as the error that --fail-empty asks for. */
 function noteEmpty({ context, options, output }: Listing, message: string, facts?: Facts): void {
   if (options.failEmpty) throw new ImgctlError('empty', message, { facts });
-  if (output.hasNotes) context.console.note(message, facts);
+  if (output.isTableFormat) context.console.note(message, facts);
 }
 
 /** Reads one page of the service, in its order. */

@@ -34,10 +34,7 @@ export async function openCatalogue(
   const { client, account } = await context.session();
   const { baseUrl } = account;
   if (mine) return ownCatalogue(client, baseUrl, context.console.warn);
-  const trace = (text: string) => {
-    if (context.debug) context.console.trace(text);
-  };
-  return serviceCatalogue(client, baseUrl, { perPage, trace });
+  return serviceCatalogue(client, baseUrl, { perPage, trace: context.console.debug });
 }
 
 const CLOCK_SKEW = 5 * 60_000;

@@ -94,7 +94,7 @@ async function run(context: Context, options: Options, words: readonly string[])
   refuseRelativeTimes(query.filters);
   // On a terminal, `before` shows the old and the new folder.
   const shown = context.io.stdout.isTTY ? CELLS.filter((name) => name !== 'folder') : CELLS;
-  const output = context.output(COLUMNS, { ...options, shown, cells: CELLS });
+  const output = context.output(COLUMNS, { ...options, shown, lineColumns: CELLS });
   const task: ChangesTask = { context, options, query, output };
   const { sinceFile } = options;
   return sinceFile === undefined ? compareWithLastRun(task) : compareWithFile(task, sinceFile);

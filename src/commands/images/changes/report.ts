@@ -44,7 +44,7 @@ export function reportOf(
       // A job with a typing mistake would stay silent for ever, so its first run says so.
       const how = since === undefined ? 'report' : 'note';
       reportNoMatch(context, output, { query, tally }, how);
-    } else if (since !== undefined && rows.length === 0 && output.hasNotes) {
+    } else if (since !== undefined && rows.length === 0 && output.isTableFormat) {
       context.console.note(`no changes since ${output.timeText(new Date(since).toISOString())}`);
     }
   };

@@ -67,7 +67,7 @@ async function run(
   const output = context.output(COLUMNS, {
     ...options,
     shown: ['lock', 'state', 'id', 'name', 'newest_name'],
-    cells: ['lock', 'state', 'id', 'name', 'newest_id', 'newest_name'],
+    lineColumns: ['lock', 'state', 'id', 'name', 'newest_id', 'newest_name'],
   });
   const catalogue = await openCatalogue(context, options);
   const all = await readLocks(context, options, catalogue.baseUrl);

@@ -138,8 +138,8 @@ export function selectLocks(
 }
 
 /** Notes on stderr that there are no locks, unless the output is for scripts. */
-export function noteIfNone({ console }: Context, { hasNotes }: Output, locks: Locks): void {
-  if (locks.size === 0 && hasNotes) console.note('no images are locked');
+export function noteIfNone({ console }: Context, { isTableFormat }: Output, locks: Locks): void {
+  if (locks.size === 0 && isTableFormat) console.note('no images are locked');
 }
 
 /** Returns what messages call the file. */

@@ -19,7 +19,7 @@ export const LIST_ONLY = [
   column('submitted_on', 'string', 'when submitted, in UTC (ISO 8601)', ONLY_TIME),
   column('checked', 'string', 'when last checked, in UTC (ISO 8601)', {
     ...ONLY_TIME,
-    text: (time, now) => formatTimestamp(`${time}`, 'age', now),
+    text: (time, _, now) => formatTimestamp(`${time}`, 'age', now),
     hides: 'first',
   }),
   column('base_url', 'string', 'address of the service', { needs: '--list' }),
@@ -39,7 +39,7 @@ export async function listRequests(context: Context, options: OutputOptions): Pr
   const output = context.output(COLUMNS, {
     ...options,
     shown: ['id', 'state', 'submitted_on', 'checked', 'added', 'deleted'],
-    cells: ['id', 'status', 'state', 'submitted_on', 'checked', 'errors', 'added', 'deleted'],
+    lineColumns: ['id', 'status', 'state', 'submitted_on', 'checked', 'errors', 'added', 'deleted'],
   });
   const { syncState } = await import('../../../api/sync-requests.ts');
   const newestFirst = readHistory(context).reverse();

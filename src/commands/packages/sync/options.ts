@@ -60,5 +60,5 @@ const CHANGES_AND_TIMES = ['state', 'added', 'deleted', 'created_on', 'updated_o
 export const STATUS_LAYOUT: OutputOptions = {
   shown: ['id', ...CHANGES_AND_TIMES],
   // A table has no room for errors and warnings.
-  cells: ['id', 'status', ...CHANGES_AND_TIMES, 'errors', 'warnings'],
+  lineColumns: ['id', 'status', ...CHANGES_AND_TIMES, 'errors', 'warnings'],
 };

@@ -79,7 +79,7 @@ export function describeProblems({ errors, warnings }: { errors?: unknown; warni
 }
 
 /** Returns what a table shows of a state, such as `succeeded with 3 errors`. */
-export function describeState(state: unknown, _now: number, row: Row): unknown {
+export function describeState(state: unknown, row: Row): unknown {
   const problems = describeProblems(row);
   return state === 'succeeded' && problems ? `${state} with ${problems}` : state;
 }

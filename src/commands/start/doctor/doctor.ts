@@ -56,7 +56,7 @@ const COLUMNS = [
   column('check', 'string', 'what was checked', { isId: true }),
   column('state', 'string', 'ok, warning, failed or not checked', { isState: true }),
   column('finding', 'string', 'what was found', {
-    text: (finding, now) =>
+    text: (finding, _, now) =>
       `${finding}`.replace(UTC_TIME, (time) => formatTimestamp(time, 'local', now)),
   }),
   column('hint', 'string or null', 'command or setting that fixes it'),
@@ -337,7 +337,7 @@ function shown(context: Context, results: readonly CheckRow[]) {
   // A narrow terminal shows records, with the hint of each.
   const isNarrow = (context.terminal.width ?? MIN_TABLE_WIDTH) < MIN_TABLE_WIDTH;
   const columns = ['check', 'state', 'finding', ...(isNarrow ? ['hint'] : [])];
-  const options = { shown: columns, cells: namesOf(COLUMNS), hasSentences: true };
+  const options = { shown: columns, lineColumns: namesOf(COLUMNS), hasSentences: true };
   // The format may be what is wrong.
   const output = context.output(COLUMNS, options, context.safeFormat);
   const rows = results
