@@ -23,7 +23,7 @@ export interface ConsoleOptions extends ProgressOptions {
   readonly debug: boolean;
   /** Returns the hint as this run prints it. */
   hintOf(facts: Advice): string;
-  /** Receives errors and notices as values, besides stderr. */
+  /** Receives errors and notices but debug lines as values, besides stderr. */
   readonly receive?: ((message: Message) => void) | undefined;
 }
 
@@ -44,7 +44,7 @@ interface SuccessOptions extends Pick<Notice, 'hint' | 'details'> {
  *     warnOfPart     ! late                     imgctl: warning: late   {"warning"}
  *     failure        imgctl: error: lost        the same                {"warning"}
  *     failureOfPart  ✗ lost                     imgctl: error: lost     {"warning"}
- *     success        ✓ Saved it                 imgctl: saved it, or    {"note"}
+ *     success        ✓ Saved it                 imgctl: saved it, or    {"note"}, likewise
  *                                               as `withoutMark` says
  *     report         imgctl: first run          the same                {"note"}
  *     note           imgctl: no images          nothing                 {"note"}, or nothing
@@ -54,7 +54,8 @@ interface SuccessOptions extends Pick<Notice, 'hint' | 'details'> {
  *     debug          imgctl: debug: GET /v2     the same                {"debug"}
  *     fail           imgctl: no such image      the same                {"error"}
  *
- * With -q, `success`, `report`, `note`, `waiting`, `stalled` and `footer` write nothing.
+ * Without --debug, `debug` writes nothing. With -q, `success`, `report`, `note`, `waiting`, `stalled`
+ * and `footer` write nothing.
  */
 export class Console {
   // Methods that other modules receive alone are properties.

@@ -53,19 +53,20 @@ export function measureColumns(
     const isNumeric = areNumbers(cells);
     const title = printable(column.name);
     const texts = cells.map(shownText);
-    const width = widest(texts, output.hasHeader ? displayWidth(title) : 0);
+    const header = output.hasHeader ? [title] : [];
+    const width = widest([...header, ...texts], 0);
     const shrinks = hasSentences ? wraps : !isNumeric && mayBeCut(column);
-    const minWidth = shrinks ? minWidthOf(title, texts, wraps) : width;
+    const minWidth = shrinks ? minWidthOf(header, texts, wraps) : width;
     const paint = painterOf(column, wraps, style);
     return { ...column, title, texts, isMissing, width, minWidth, wraps, isNumeric, paint };
   });
 }
 
 /** Returns the fewest cells of a column that may be cut or wrapped. */
-function minWidthOf(title: string, texts: readonly string[], wraps: boolean): number {
+function minWidthOf(header: readonly string[], texts: readonly string[], wraps: boolean): number {
   // Neither a title is divided nor a word.
-  const whole = wraps ? texts.flatMap((text) => text.split(' ')) : [];
-  return widest([title, ...whole], MIN_CUT_WIDTH);
+  const words = wraps ? texts.flatMap((text) => text.split(' ')) : [];
+  return widest([...header, ...words], MIN_CUT_WIDTH);
 }
 
 /** True if a column has numbers, and nothing else but missing values. */

@@ -39,7 +39,7 @@ export class LineEditor {
     return undefined;
   }
 
-  /** Takes a key of a sequence, such as that of an arrow, which edits nothing. @returns if it is one */
+  /** Takes a key of a sequence, such as that of an arrow, which edits nothing. @returns true if it is one */
   #takeSequenceKey(key: string): boolean {
     const sequence = this.#sequence + key;
     if (SEQUENCE_SO_FAR.test(sequence)) {

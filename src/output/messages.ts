@@ -89,7 +89,7 @@ export function formatMessage(
   if (format.json) return `${JSON.stringify({ [kind]: content })}\n`;
   const { message, hint, details = [] } = content;
   const beginning = LABELS[label].begin(format);
-  // Notes are not wrapped, nor are hints, as users copy them.
+  // Users copy commands of notes and hints, so those are not wrapped.
   const isWrapped = label !== 'note' && label !== 'debug';
   const width = (isWrapped ? format.width : undefined) ?? Number.POSITIVE_INFINITY;
   // Colours take no cells. The first word stays beside the beginning, however long that is.

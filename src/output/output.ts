@@ -25,7 +25,7 @@ export interface OutputOptions {
   readonly trunc?: boolean | undefined;
   /** Prints only the URL of each image. */
   readonly urls?: boolean | undefined;
-  /** The columns of a table. All if undefined. */
+  /** The columns of a table. All that are not computed if undefined. */
   readonly shown?: readonly string[];
   /** The columns of csv and tsv. Those of a table if undefined. */
   readonly lineColumns?: readonly string[];

@@ -20,7 +20,7 @@ export interface ProgressOptions {
  * Returns a text with details, such as the elapsed time.
  * @param stalled what the run waits for, if it has waited for a while
  */
-export type Describe = (stalled?: string) => string;
+type Describe = (stalled?: string) => string;
 
 /** What the run is doing, as it said last. */
 interface Activity {
@@ -77,9 +77,10 @@ export class Progress {
   }
 
   /**
-   * Says what the run is doing. If lines are written: one for each changed text that is not empty,
-   * and after 30 s without a change, what `describe` returns.
-   * @param describe called for each frame of a spinner. @returns false if nothing shows it
+   * Says what the run is doing.
+   * @param text written as a line if it is another one, and not empty
+   * @param describe returns more, for each frame of a spinner, and for lines while the text stays
+   * @returns false if nothing shows it
    */
   show(text: string, describe?: Describe): boolean {
     if (!this.#view) return false;
@@ -118,7 +119,7 @@ export class Progress {
     this.#activity = undefined;
   }
 
-  /** Runs an action, of which a line shows what it is doing. */
+  /** Runs an action, and shows what it is doing. */
   async during<Done>(action: () => Promise<Done>): Promise<Done> {
     this.start();
     try {

@@ -7,10 +7,10 @@ const MASK = '***';
 /** A shorter secret is masked as a whole word only: it would match parts of ordinary words. */
 const MIN_WITHIN_WORDS = 6;
 
-/** So many characters of the start of a secret are masked alone: others cut without an ellipsis. */
+/** Minimum of characters of its start that are masked alone: some services cut without an ellipsis. */
 const MIN_START_ALONE = 12;
 
-/** So many are masked before an ellipsis: `shorten` may cut a secret anywhere. */
+/** The same before an ellipsis: `shorten` may cut a secret anywhere. */
 const MIN_START_BEFORE_ELLIPSIS = 3;
 
 interface Secret {
