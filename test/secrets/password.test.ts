@@ -13,7 +13,7 @@ import { takeEnvironment } from '../../src/process-io.ts';
 import { runChild } from '../../src/secrets/child.ts';
 import { unattendedPassword } from '../../src/secrets/passwords.ts';
 import { passwordOfStdin } from '../../src/secrets/secrets.ts';
-import { silentPipe } from '../support/files.ts';
+import { openFilesBelow, silentPipe } from '../support/files.ts';
 import { FakeInput, fakeIo, temporaryDirectory } from '../support/io.ts';
 import { unixOnly, unixOnlySuite } from '../support/platform.ts';
 
@@ -128,22 +128,29 @@ describe('the unattended password', () => {
   });
 
   it.each([
-    ['.', 'cannot read the file . (NAME): it is a folder', 'check NAME'],
-    ['none', 'none does not exist', 'create it, or check NAME'],
+    ['.', 'cannot read the file . (NAME): it is a folder', 'check NAME', { code: 'EISDIR' }],
+    ['none', 'none does not exist', 'create it, or check NAME', { code: 'ENOENT' }],
     ...(process.platform === 'linux'
-      ? [['/dev/ptmx', 'cannot read the file /dev/ptmx (NAME): it is a terminal', 'check NAME']]
+      ? [
+          [
+            ...['/dev/ptmx', 'cannot read the file /dev/ptmx (NAME): it is a terminal'],
+            ...['check NAME', { message: 'it is a terminal' }],
+          ] as const,
+        ]
       : []),
     [
       '/dev/zero',
       'the file /dev/zero (NAME) gave a line that is too long',
       'put the secret alone on its first line',
+      undefined,
     ],
-  ])('is a config error if the file is %s', async (file, message, hint) => {
+  ] as const)('is a config error if the file is %s', async (file, message, hint, cause) => {
     const cwd = temporaryDirectory();
     const reading = sourceWith({ IMGCTL_PASSWORD_FILE: file }, {}, cwd)?.read();
     const named = (text: string) => text.replace('NAME', 'IMGCTL_PASSWORD_FILE');
-    const error = { code: 'config', message: named(message), facts: advice(named(hint)) };
+    const error = { code: 'config', message: named(message), facts: advice(named(hint)), cause };
     await expect(reading).rejects.toMatchObject(error);
+    if (file.startsWith('/dev')) expect(openFilesBelow(file)).toEqual([]);
   });
 
   unixOnly('named pipes are Unix')('may come from a named pipe', async () => {
@@ -200,6 +207,12 @@ unixOnlySuite('sh is Unix')('the password command', () => {
     const result = await run(command).catch(({ code, message }) => ({ code, message }));
     const isError = expected.startsWith('the password');
     expect(result).toEqual(isError ? { code: 'config', message: expected } : expected);
+  });
+
+  it('that cannot be started is an error with its cause', async () => {
+    const message = 'the password command could not be started';
+    const error = { code: 'config', message, cause: { code: 'E2BIG' } };
+    await expect(run(`: ${'x'.repeat(2_000_000)}`)).rejects.toMatchObject(error);
   });
 
   it('is ended 2 s after its line, within 30 s', async () => {
@@ -296,6 +309,26 @@ unixOnlySuite('sh is Unix')('a program', () => {
     // An open one would keep the process from ending.
     await expect.poll(pipes).toEqual(before);
   });
+
+  it.each(['', 'echo secret; '])(
+    'that has ended after %j has its exit code, although a child holds its pipes',
+    async (line) => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      onTestFinished(() => void vi.useRealTimers());
+      const file = path.join(temporaryDirectory(), 'pids');
+      const command = `sleep 600 & echo $$ $! > ${file}.new; mv ${file}.new ${file}; ${line}exit 3`;
+      const limits = { limit: 500, limitAfterLine: 500 };
+      const ended = runChild(io(), { command, stderr: 'pipe', ...limits });
+      while (!existsSync(file)) await new Promise(setImmediate);
+      const [program = 0, child = 0] = readFileSync(file, 'utf8').split(' ').map(Number);
+      onTestFinished(() => void process.kill(child));
+      const isRunning = () => tryOr(() => process.kill(program, 0), false);
+      while (isRunning()) await new Promise(setImmediate);
+      for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+      vi.advanceTimersByTime(1_000);
+      expect(await ended).toMatchObject({ exitCode: 3, failure: 'failed with exit code 3' });
+    },
+  );
 
   it('that has ended leaves no timer and no listener', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });

@@ -25,7 +25,7 @@ import { streamBody } from '../../src/upload/requests.ts';
 import type { Storage } from '../../src/upload/storage.ts';
 import { tryUpload } from '../../src/upload/trial.ts';
 import { openUnchanged, openUploadFile } from '../../src/upload/upload-file.ts';
-import { failure } from '../support/errors.ts';
+import { failure, hintOf } from '../support/errors.ts';
 import { failed, fakeIo, runCli, temporaryDirectory } from '../support/io.ts';
 import { unixOnly } from '../support/platform.ts';
 import { STORAGES, storageUser, uploadUser, writeOva } from '../support/uploads.ts';
@@ -314,6 +314,35 @@ describe('an upload to a folder', () => {
       /^the upload of \S+ failed: its temporary file is gone or was changed$/,
     );
     expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it.each<[string, Partial<Storage>, string, string?]>([
+    [
+      'returns another file',
+      { compareContent: async () => ({ state: 'different' }) },
+      'returned a file that differs from the uploaded one',
+    ],
+    [
+      'says why',
+      { compareContent: async () => ({ state: 'different', note: 'it is cut' }) },
+      'returned a file that differs from the uploaded one',
+      'it is cut; ',
+    ],
+    ['does not remove it', { remove: async () => {} }, 'did not remove the file'],
+  ])('that doctor tries fails if the storage %s', async (_what, changes, text, why = '') => {
+    const { storage } = await setUp();
+    const contents: string[] = [];
+    const put: Storage['put'] = async (name, file, onBytes) => {
+      contents.push(name, `${await buffer(file.read())}`);
+      return storage.put(name, file, onBytes);
+    };
+    const error = await failure(tryUpload({ ...storage, put, ...changes }, () => {}));
+    const [name, content] = contents;
+    expect(content).toBe('imgctl stored this file as a test, and removes it.\n');
+    expect([error.message, hintOf(error)]).toEqual([
+      `${storage.address} ${text}`,
+      `${why}ask the administrators of the storage, and remove ${name} from it`,
+    ]);
   });
 
   it('hides no defect behind an error of the folder', async () => {

@@ -88,6 +88,8 @@ it.each<readonly [number, string, string, string, object | undefined]>([
     };
     const rest = { method: 'GET', body: Buffer.alloc(0), wireBytes: 0, receivedAt: 0 };
     const full = { ...response, ...rest, endpoint: ENDPOINT };
-    expect(regionError(full, used)?.facts).toEqual(facts);
+    const error = regionError(full, used);
+    expect(error?.facts).toEqual(facts);
+    expect(error?.message).toBe(facts && `the bucket is in the region ${region} (${status})`);
   },
 );
