@@ -153,8 +153,6 @@ async function createConnection(
       destroy();
     });
   });
-  // Without a command in flight, nobody else waits for it.
-  lost.catch(() => {});
   return {
     connect: () => client.connect().catch(fail),
     send: (words) => client.sendCommand<Reply>([...words]).catch(fail),

@@ -62,6 +62,18 @@ it('a test of the folder leaves the token, and nothing else', async () => {
   expect(cache.read()).toEqual(TOKEN);
 });
 
+it('a test of a folder that takes no token fails with the cause', async () => {
+  const { cache } = cacheIn('/dev/null/none');
+  const message = 'cannot store the access token (not a directory)';
+  const error = {
+    code: 'failed',
+    message,
+    facts: { kind: 'not-writable' },
+    cause: { code: 'ENOTDIR' },
+  };
+  await expect(cache.testWrite()).rejects.toMatchObject(error);
+});
+
 const REFUSAL: Refusal = {
   ...{ id: 'i', code: 'not-permitted', message: 'm', status: 403, loginDigest: 'c' },
   advice: 'ask',

@@ -113,6 +113,16 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     });
   });
 
+  it('has no connection of a session that was closed, nor has the service', async () => {
+    const { use } = await fleet((await freshRedis()).env);
+    const sockets = () => process.getActiveResourcesInfo().filter((name) => /^TCPSock/.test(name));
+    const before = sockets().length;
+    const { close } = await use();
+    expect(sockets().length).toBeGreaterThan(before);
+    await close();
+    await expect.poll(() => sockets().length).toBeLessThanOrEqual(before);
+  });
+
   it('replaces a token of this machine only if it expires soon', async () => {
     const { machine, open, current } = await fleetWithToken();
     const io = machine();
@@ -494,10 +504,10 @@ describe('a token store', () => {
   });
 
   it('that failed once fails for the same reason from then on, without another connection', async () => {
-    let connections = 0;
+    const events: string[] = [];
     const server = net.createServer((socket) => {
-      connections += 1;
-      socket.resume();
+      events.push('opened');
+      socket.resume().once('close', () => events.push('closed'));
     });
     const io = fakeIo();
     const sleep: FakeIo['sleep'] = (_, signal) => io.sleep(1, signal);
@@ -505,24 +515,39 @@ describe('a token store', () => {
     const reasons = () => Promise.allSettled([redis.send(['GET', 'a']), redis.send(['GET', 'b'])]);
     const reason = { message: 'no reply within 2 s' };
     expect([...(await reasons()), ...(await reasons())]).toMatchObject(Array(4).fill({ reason }));
-    expect(connections).toBe(1);
+    await expect.poll(() => events).toEqual(['opened', 'closed']);
   });
 
   it('that replies to no command loses the connection', async () => {
     const server = net.createServer();
-    const redis = redisAt((await listen(server)).baseUrl);
+    const io = fakeIo();
+    const limits: (AbortSignal | undefined)[] = [];
+    const sleep: FakeIo['sleep'] = (milliseconds, signal) => {
+      limits.push(signal);
+      return io.sleep(milliseconds, signal);
+    };
+    const redis = redisAt((await listen(server)).baseUrl, { ...io, sleep });
     const reply = redis.send(['GET', 'a']);
     const [socket]: net.Socket[] = await once(server, 'connection');
     socket?.resume().write('+OK\r\n');
     expect(await reply).toBe('OK');
+    // Left running, they would keep the process from ending.
+    expect(limits.map((signal) => signal?.aborted)).toEqual([true, true]);
     socket?.write('+OK\r\n');
     if (socket) await once(socket, 'close');
   });
 
   it('whose password cannot be read costs a warning', async () => {
     const env = { IMGCTL_TOKEN_STORE_PASSWORD_FILE: '/dev/null/missing' };
-    const { use } = await fleet({ IMGCTL_TOKEN_STORE: 'redis://127.0.0.1:1', ...env });
-    expect((await use()).warnings[0]).toContain(':1: /dev/null/missing does not exist');
+    const machines = await fleet({ IMGCTL_TOKEN_STORE: 'redis://127.0.0.1:1', ...env });
+    const { warnings } = await machines.use();
+    const reason = '/dev/null/missing does not exist';
+    expect(warnings).toEqual([`cannot use the token store redis://127.0.0.1:1: ${reason}`]);
+    // After an interrupt it is no matter.
+    const io = machines.machine();
+    const { stores } = await machines.open(io);
+    io.interrupt();
+    await expect(stores.current.read()).rejects.toMatchObject({ code: 'interrupted' });
   });
 });
 
