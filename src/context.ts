@@ -219,7 +219,7 @@ export class Context implements ConsoleOptions {
   readonly #closers: (() => Promise<void>)[] = [];
 
   async close(): Promise<void> {
-    for (const closer of this.#closers.reverse()) await closer();
+    for (const closer of this.#closers) await closer();
     await this.console.flush();
   }
 }

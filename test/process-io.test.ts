@@ -1,9 +1,14 @@
-// The real Io: the environment of the process.
+// The real Io: the environment, the streams and the machine of the process.
 
+import { EventEmitter } from 'node:events';
 import fs from 'node:fs';
+import { Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { takeEnvironment, workingDirectory, writeInThread } from '../src/process-io.ts';
+import type { ImgctlError } from '../src/errors.ts';
+import { BrokenPipeError, systemOf } from '../src/io.ts';
+import { processIo, takeEnvironment, workingDirectory, writeInThread } from '../src/process-io.ts';
+import { hintOf } from './support/errors.ts';
 
 it('takeEnvironment finds names of any case on Windows only', () => {
   const env = { imgctl_password: 'a' };
@@ -39,4 +44,65 @@ it('writeInThread writes all bytes to a terminal that is full, or takes a part o
   }) as typeof fs.write);
   await promisify(writeInThread(1))('abcdef');
   expect(taken).toEqual(['', 'ab', 'cdef']);
+});
+
+/** A process whose streams write in this way. */
+function processWriting(write: (done: (error: Error) => void) => void): NodeJS.Process {
+  const stream = () => new Writable({ write: (_chunk, _encoding, done) => write(done) });
+  const { pid, ppid, platform, arch, versions } = process;
+  return Object.assign(new EventEmitter(), {
+    ...{ pid, ppid, platform, arch, versions, env: {}, cwd: () => '/work' },
+    ...{ stdout: stream(), stderr: stream() },
+  }) as unknown as NodeJS.Process;
+}
+
+const failingWith = (code: string) =>
+  processWriting((done) => done(Object.assign(new Error('write'), { code })));
+
+it.each(['stdout', 'stderr'] as const)(
+  'a write to %s that fails says what to check',
+  async (name) => {
+    const io = processIo(failingWith('ENOSPC'));
+    const thrown = await io[name].write('x').catch((reason: unknown) => reason);
+    const message = 'cannot write the output: no space left on device';
+    expect(thrown).toMatchObject({ code: 'failed', message });
+    expect(hintOf(thrown as ImgctlError)).toBe(
+      'check the file or device that it goes to, and the free space',
+    );
+  },
+);
+
+it.each(['EPIPE', 'ERR_STREAM_DESTROYED'])(
+  'a write that fails with %s has no reader',
+  async (code) => {
+    const io = processIo(failingWith(code));
+    await expect(io.stdout.write('x')).rejects.toThrow(BrokenPipeError);
+  },
+);
+
+it('the system names its version of Node, and where that runs', () => {
+  const versions = { ...process.versions, node: '20.19.0' };
+  const { runtime } = systemOf({ ...process, platform: 'linux', arch: 'x64', versions });
+  expect(runtime).toBe('Node 20.19.0 on linux x64');
+});
+
+it('a signal ends writes to stdout at once, to stderr after 300 ms, and counts again after 100 ms', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const stuck = processWriting(() => {});
+  const io = processIo(stuck);
+  const ended: string[] = [];
+  for (const name of ['stdout', 'stderr'] as const) {
+    io[name].write('x').catch(({ code }) => ended.push(`${name}: ${code}`));
+  }
+  const after = async (milliseconds: number) => {
+    vi.advanceTimersByTime(milliseconds);
+    await new Promise(setImmediate);
+    return [stuck.listenerCount('SIGTERM'), ...ended];
+  };
+  stuck.emit('SIGTERM', 'SIGTERM');
+  expect(await after(99)).toEqual([1, 'stdout: terminated']);
+  expect(await after(1)).toEqual([0, 'stdout: terminated']);
+  expect(await after(199)).toEqual([0, 'stdout: terminated']);
+  expect(await after(1)).toEqual([0, 'stdout: terminated', 'stderr: terminated']);
 });

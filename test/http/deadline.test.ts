@@ -232,7 +232,9 @@ it('a request that times out before there is a connection for it is not sent lat
   const [first, respond] = [send('/a'), () => open.at(-1)?.write(NO_CONTENT)];
   await expect.poll(() => open).toHaveLength(1);
   const onSent = vi.fn();
-  expect(await failure(send('/b', { timeout: 1, onSent }))).toMatchObject({ sent: false });
+  const message = expect.stringMatching(/ within 0\.001 s, still waiting for a free connection$/);
+  const late = await failure(send('/b', { timeout: 1, onSent }));
+  expect(late).toMatchObject({ sent: false, message });
   respond();
   await first;
   const next = send('/c');

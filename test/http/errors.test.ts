@@ -66,6 +66,7 @@ it.each([
   expect(hintOf(errorOf(code))).toBe(hint);
 });
 
+const LOST = 'https://images.example closed the connection without a complete response';
 it.each([
   [
     'UND_ERR_INVALID_ARG',
@@ -85,12 +86,9 @@ it.each([
     'https://images.example did not send a valid HTTP response: HPE_INVALID_VERSION',
     'check the host and port of the base URL: imgctl config get base-url',
   ],
-  [
-    'ECONNRESET',
-    'unreachable',
-    'https://images.example closed the connection without a complete response',
-    LATER,
-  ],
+  ['ECONNRESET', 'unreachable', LOST, LATER],
+  ['EPIPE', 'unreachable', LOST, LATER],
+  ['UND_ERR_SOCKET', 'unreachable', LOST, LATER],
 ])('the error %s of HTTP is %s: %s', (systemCode, code, message, hint) => {
   const error = errorOf(systemCode, true, ENDPOINT, 'by the system');
   expect(error).toMatchObject({ code, message, sent: true, cause: { code: systemCode } });
@@ -122,19 +120,15 @@ it.each([
 const CLOCK =
   'check the clock of this machine, or ask the administrators of the server to renew the certificate';
 const OLD_TLS = 'the server must support TLS 1.2 or later: ask its administrators';
+const CIPHERS = 'ask the administrators of the server to allow ECDHE with AES-GCM';
+const CLIENT_ONLY = 'the server requires a client certificate, which imgctl cannot send';
+const NO_CLIENT = 'ask the administrators of the server for an address without client certificates';
+const ANOTHER = 'ask the administrators of the server for another certificate';
 const AUTHORITY = 'for a private certificate authority: imgctl config set ca-file /path/to/ca.pem';
 
 it.each([
-  [
-    'ERR_SSL_NO_SHARED_CIPHER',
-    'no cipher in common',
-    'ask the administrators of the server to allow ECDHE with AES-GCM',
-  ],
-  [
-    'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED',
-    'the server requires a client certificate, which imgctl cannot send',
-    'ask the administrators of the server for an address without client certificates',
-  ],
+  ['ERR_SSL_NO_SHARED_CIPHER', 'no cipher in common', CIPHERS],
+  ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', CLIENT_ONLY, NO_CLIENT],
   ['CERT_HAS_EXPIRED', 'by the system', CLOCK],
   ['CERT_NOT_YET_VALID', 'by the system', CLOCK],
   ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', 'by the system', OLD_TLS],
@@ -149,10 +143,19 @@ it.each([
   ['SELF_SIGNED_CERT_IN_CHAIN', 'unknown certificate authority', AUTHORITY],
   ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'unknown certificate authority', AUTHORITY],
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'unknown certificate authority', AUTHORITY],
-  ['CERT_REVOKED', 'by the system', 'ask the administrators of the server for another certificate'],
+  ['CERT_REVOKED', 'by the system', ANOTHER],
   ['ERR_SSL_TLSV1_UNRECOGNIZED_NAME', 'by the system', HOST],
   ['ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR', 'by the system', LATER],
   ['CERT_SIGNATURE_FAILURE', 'by the system', AUTHORITY],
+  ['CERT_UNTRUSTED', 'by the system', AUTHORITY],
+  ['HOSTNAME_MISMATCH', 'the certificate is for another host name', HOST],
+  ['ERR_SSL_TLSV1_ALERT_INSUFFICIENT_SECURITY', 'no cipher in common', CIPHERS],
+  ['ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE', 'no cipher in common', CIPHERS],
+  ['ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE', CLIENT_ONLY, NO_CLIENT],
+  ['ERR_SSL_CA_KEY_TOO_SMALL', 'by the system', ANOTHER],
+  ['ERR_SSL_CA_MD_TOO_WEAK', 'by the system', ANOTHER],
+  ['INVALID_PURPOSE', 'by the system', ANOTHER],
+  ['INVALID_CA', 'by the system', ANOTHER],
 ])('%s is the TLS error "%s" with the hint "%s"', (code, reason, hint) => {
   const message = `no trusted TLS connection to images.example: ${reason}`;
   expect(errorOf(code)).toMatchObject({ code: 'tls', message });

@@ -102,6 +102,7 @@ describe('chooseProxy', () => {
     expect(chooseProxy(new URL(url), env).proxy?.url.href).toBe('http://proxy/');
   });
 
+  const ESCAPES = ' (in a user name or password, write / as %2F, # as %23 and \\ as %5C)';
   it.each([
     ...rows('is a SOCKS proxy, which is not supported', 'socks5://proxy', 'SOCKS5H://a:secret@b'),
     ...rows('is a SOCKS proxy, which is not supported', 'socks5h://a:se#cret@b:1080'),
@@ -116,8 +117,10 @@ describe('chooseProxy', () => {
   ])('rejects %s without its password: it %s', (text, problem) => {
     const error = thrownBy(() => chooseProxy(new URL(HTTPS), { HTTPS_PROXY: text }));
     expect(error).toMatchObject({ code: 'config', message: `HTTPS_PROXY ${problem}` });
-    const escapes = text.includes('@') ? ' (in a user name or password, ' : ', or';
-    expect(hintOf(error)).toContain(`http://proxy.example.com:3128${escapes}`);
+    const escapes = text.includes('@') ? ESCAPES : '';
+    expect(hintOf(error)).toBe(
+      `use the HTTP port of the proxy, such as http://proxy.example.com:3128${escapes}, or add images.example.com to NO_PROXY`,
+    );
   });
 });
 
@@ -270,22 +273,57 @@ describe('a proxy', () => {
     `HTTP/1.1 ${status} No\r\n${header}\r\ncontent-length: 2\r\n\r\nno`;
 
   it.each<[string, string | undefined, RegExp, RegExp]>([
-    ['responds 407', responds(407), /refused the user user: 407$/, CREDENTIALS],
+    ['responds 407', responds(407), /PROXY refused the user user: 407$/, CREDENTIALS],
     [
       'requires NTLM',
       responds(407, NTLM),
-      /requires Negotiate or NTLM \(407\); imgctl can only send Basic$/,
+      /PROXY requires Negotiate or NTLM \(407\); imgctl can only send Basic$/,
       LOCAL,
     ],
-    ['requires ntlm', responds(407, 'proxy-authenticate: ntlm'), /requires ntlm \(/, LOCAL],
-    ['takes basic', responds(407, 'proxy-authenticate: ntlm, basic'), /user: 407$/, CREDENTIALS],
-    ['responds 401', responds(401, 'server: tinyproxy/1.11.1'), /refused .*: 401$/, CREDENTIALS],
-    ['responds 403', responds(403, 'x-squid-error: ERR_DENIED 0'), /refused .*: 403$/, CHECK],
-    ['responds 502', responds(502, 'proxy-status: p; error=x'), /no response from .*: 502$/, CHECK],
-    ['responds 504', responds(504, 'proxy-status: p;error=x'), /no response from .*: 504$/, CHECK],
-    ['responds 500', responds(500, 'server: tinyproxy'), /no response from .*: 500$/, CHECK],
-    ['hangs up', undefined, /failed: the connection was closed$/, CHECK],
-    ['has another protocol', 'SSH-2.0-SSH\r\n', /failed: its response is not HTTP$/, CHECK],
+    [
+      'requires ntlm',
+      responds(407, 'proxy-authenticate: ntlm'),
+      /PROXY requires ntlm \(407\); imgctl can only send Basic$/,
+      LOCAL,
+    ],
+    [
+      'takes basic',
+      responds(407, 'proxy-authenticate: ntlm, basic'),
+      /PROXY refused the user user: 407$/,
+      CREDENTIALS,
+    ],
+    [
+      'responds 401',
+      responds(401, 'server: tinyproxy/1.11.1'),
+      /PROXY refused the user user: 401$/,
+      CREDENTIALS,
+    ],
+    [
+      'responds 403',
+      responds(403, 'x-squid-error: ERR_DENIED 0'),
+      /PROXY refused to connect to TARGET: 403$/,
+      CHECK,
+    ],
+    [
+      'responds 502',
+      responds(502, 'proxy-status: p; error=x'),
+      /PROXY got no response from TARGET: 502$/,
+      CHECK,
+    ],
+    [
+      'responds 504',
+      responds(504, 'proxy-status: p;error=x'),
+      /PROXY got no response from TARGET: 504$/,
+      CHECK,
+    ],
+    [
+      'responds 500',
+      responds(500, 'server: tinyproxy'),
+      /PROXY got no response from TARGET: 500$/,
+      CHECK,
+    ],
+    ['hangs up', undefined, /PROXY failed: the connection was closed$/, CHECK],
+    ['has another protocol', 'SSH-2.0-SSH\r\n', /PROXY failed: its response is not HTTP$/, CHECK],
   ])('that %s fails requests and tunnels without a retry', async (_, response, message, hint) => {
     for (const service of [PLAIN_SERVICE, SERVICE]) {
       for (const request of [GET, PATCH]) {
@@ -297,9 +335,13 @@ describe('a proxy', () => {
         const isSent = service === PLAIN_SERVICE && !/40\d/.test(`${response}`);
         const isUnknown = isSent && request === PATCH;
         expect(error).toMatchObject({ code: isUnknown ? 'outcome-unknown' : 'proxy', exitCode: 3 });
-        expect(error.message).toMatch(message);
+        const port = service === SERVICE ? 443 : 80;
+        const said = error.message
+          .replace(/the proxy 127\.0\.0\.1:\d+ /, 'PROXY ')
+          .replace(`images.example.com:${port}: `, 'TARGET: ');
+        expect(said).toMatch(message);
         if (!isUnknown) {
-          expect(error.message).toMatch(/^(the proxy|response of the proxy) 127\.0\.0\.1:\d+ /);
+          expect(said).toMatch(/^PROXY /);
           expect(hintOf(error)).toMatch(hint);
         }
         expect(`${error.message}${hintOf(error)}`).not.toContain('secret');
