@@ -53,7 +53,7 @@ describe('images list', () => {
     ],
     [
       '--time local -o tsv',
-      '--time local cannot be used with the format tsv\nhint: use --time iso',
+      '--time local cannot be used with the format tsv\nhint: use --time iso, or -o table',
     ],
     [
       '--since tomorrow',
@@ -61,7 +61,7 @@ describe('images list', () => {
     ],
     [
       '--meta',
-      '--meta cannot be used with the format table\nhint: add -o json or -o yaml, or omit',
+      '--meta cannot be used with the format table\nhint: add -o json or -o yaml, or omit --meta',
     ],
     ['--meta -o csv', '--meta cannot be used with the format csv\nhint: '],
     ['-q -o csv --columns id', '--quiet and --columns cannot be used together\nhint: '],
