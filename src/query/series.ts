@@ -64,7 +64,6 @@ export class SeriesIndex<Row extends ImageRecord> {
   }
 
   #positionsIn(name: Name): string {
-    if (this.#words.length === 0) return '';
     return this.#words.map((word) => word.positionIn(name)).join();
   }
 

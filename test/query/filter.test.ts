@@ -90,6 +90,7 @@ describe('portableTexts', () => {
   it.each([
     ['updated_on!=2026-11-01', '2026-11-01'],
     ['updated_on,in,2026-11-01T00:00Z,2026-11-02', '2026-11-02'],
+    ['updated_on,in,2026-11-01,2026-11-02', '2026-11-01'],
     // Ends in the year 10000.
     ['created_on<=9999-12-31', '9999-12-31'],
   ])('rejects %s', (text, day) => {

@@ -17,7 +17,7 @@ describe('a word', () => {
     [
       '8',
       'a-8 a-8.10 OL8U9-olvm-x86_64-1 rhel8 v8 R8-U1',
-      'a-18 a-9.8 a-20260803 a-9.x86_64 a-9.el8',
+      'a-18 a-9.8 a-20260803 a-9.x86_64 a-9.el8 a-8abcdef',
     ],
     ['8.', 'a-8.10', 'a-8'],
     ['17.9', 'a-17.09.1 a-17-9 a-017.9', 'a-17.90 a-117.9'],
@@ -26,6 +26,8 @@ describe('a word', () => {
     ['.8', 'a-9.8 a-9.08 a-8', 'a-18 a-9.80'],
     ['8.1', 'a-8.1 a-8-1', 'a-8.10'],
     ['8-1', 'a-8.1 a-8-1 a-8_1-3', 'a-8.10 a-10.8.1'],
+    ['8_1', 'a-8.1', 'a-9.8.1'],
+    ['8 1', 'a-8.1', 'a-9.8.1'],
     ['8.10', 'a-8.10-20240528.0', ''],
     ['22.04', 'ubuntu-22.04.1-amd64 ubuntu_22_04', 'ubuntu-2204'],
     ['2.04', '', 'ubuntu-22.04'],
@@ -107,6 +109,15 @@ describe('a word', () => {
     });
     expect(found.join(', ')).toBe(positions);
   });
+
+  it.each([
+    ['8', 'web-8-U8', '0.0'],
+    ['8', 'web-U8', '0.0'],
+    ['8.1-web', 'a-12-SP8.1-web', '0.0sp'],
+    ['64bit', 'a-64bit-7', undefined],
+  ])('%s is in %s at %s', (word, name, position) => {
+    expect(parseWord(word).positionIn(readName(name))).toBe(position);
+  });
 });
 
 it.each([
@@ -154,6 +165,7 @@ it.each([
   ['universalk9.17.12 fullk9-7 k9-8', 'universalk9.# fullk9-# k9-#'],
   ['a-1.2-patch3 a-1.2-hotfix2 a-2019-cu4 a-cu', 'a-# a-# a-# a-cu'],
   ['12', '#'],
+  ['a-1-\u00b2-2', 'a-#-\u00b2-#'],
   ['16.5g 1.5gb web.ova-2', '# 1.5gb web.ova-#'],
 ])('the series of %s is %s', (name, pattern) => {
   expect(readName(name).pattern).toBe(pattern);
@@ -172,8 +184,16 @@ it.each([
   ['a\0b-1', 'a b-2', true],
   ['-', '-.ova', true],
   ['web-1.OVA', 'web-2', true],
+  ['web', 'web-1', true],
+  ['a-1-b', 'a-1-b-2', true],
+  ['a-b-1', 'ab-1', false],
+  ['a-nova', 'a-n', false],
 ])('%s and %s are of one series: %s', (left, right, isSame) => {
   expect(readName(left).seriesKey === readName(right).seriesKey).toBe(isSame);
+});
+
+it('the version of a name is all of its tokens', () => {
+  expect(readName('app-v12-SP05_2024-amd64-2.ova').versionText).toBe('v12-SP05-2024-2');
 });
 
 it.each([
@@ -229,6 +249,7 @@ describe('of two names of a series', () => {
     ['a-amd64-10', 'a-amd64-2'],
     ['a-1.2.3-50', 'a-1.2-100'],
     ['a-12.1-v1', 'a-12-v3'],
+    ['a-12.1-V1', 'a-12-V3'],
     ['a-16.1.4.1-0.0.5', 'a-16.1.4-0.0.22'],
     ['a-7.0U3c', 'a-7.0U3'],
     ['a-7.0U3n', 'a-7.0U3c'],
@@ -278,6 +299,8 @@ describe('of two names of a series', () => {
     ['a-v1', 'a-1'],
     ['a-V1', 'a-1'],
     ['a-12-sp5', 'a-12sp5'],
+    ['a-12-sp_5', 'a-12sp5'],
+    ['a-12-sp 5', 'a-12sp5'],
   ])('neither %s nor %s is newer', (one, other) => {
     expect(compare(one, other)).toEqual({ order: 0, isUnclear: false });
   });
