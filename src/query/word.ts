@@ -35,7 +35,7 @@ function numberWord(text: string): Word {
   const positionIn = (name: Name) => {
     return name.positionOf((token) => {
       // The letter of v8 and R8 is not part of the number, which the pattern must match there.
-      const hasLetter = /^\p{L}\d/u.test(token.text);
+      const hasLetter = /^\p{L}/u.test(token.text);
       pattern.lastIndex = token.start + (hasLetter ? 1 : 0);
       return !token.isHash && pattern.test(name.normalized);
     });

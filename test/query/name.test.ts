@@ -50,7 +50,7 @@ describe('a word', () => {
     ['x86__64', 'a-9.x86_64.ova', 'a-9.x86_64_v3'],
     ['amd64-a', 'x-amd64-a-v2', ''],
     ['009', 'a-9 a-09', 'a-90'],
-    ['X86-64', 'a-9-x86-64.ova a-9.x86_64', ''],
+    ['X86-64', 'a-9-x86-64.ova a-9.x86_64', 'a-9.x86_64_v3'],
     ['cloudimg-amd64', 'ubuntu-22.04-cloudimg-amd64-1', ''],
     ['img-amd64', 'cloudimg-amd64', ''],
     ['amd64', 'a-amd64 a-amd64-v12', 'a-amd64v3'],
@@ -65,7 +65,12 @@ describe('a word', () => {
     ['A383732', 'photon-3.0-a38373210', ''],
     ['c++', 'a-c++-1 A-C++', 'a-c-1'],
     ['c*+d*+', 'c*+d*+', 'ccdd'],
-    ['a.b', 'a.b a-b a_-b', 'ab'],
+    ['a.b', 'a.b a-b a_-b', 'ab x-y'],
+    ['a_b', 'a-b', 'x-y'],
+    ['a b', 'a-b', 'x-y'],
+    ['$(x)?[y]^{z|}\\', '$(x)?[y]^{z|}\\', '$(x)?[y]^{z'],
+    ['x86 64', 'a-9.x86_64', 'a-9.x86_64_v3'],
+    ['x8664', 'a-x8664', 'a-x8664v3'],
     ['.ova', 'web.ova', 'webova'],
     ['x86.64', 'a-9.x86_64.ova', 'a-9.x86_64_v3'],
     ['6.5', 'a-6.5g a-6.5', 'a-6.5G'],
@@ -75,7 +80,7 @@ describe('a word', () => {
   });
 
   it('has its numbers and letters as pieces', () => {
-    expect(parseWord('rocky-09.10').pieces).toEqual(['rocky', '9', '10']);
+    expect(parseWord('rocky-09.10_a b').pieces).toEqual(['rocky', '9', '10', 'a', 'b']);
   });
 
   it('matches names that contain its pieces in their order', () => {
@@ -115,6 +120,10 @@ describe('a word', () => {
     ['8', 'web-U8', '0.0'],
     ['8.1-web', 'a-12-SP8.1-web', '0.0sp'],
     ['64bit', 'a-64bit-7', undefined],
+    ['.8-web', 'a-7.8-web', '0.0'],
+    ['_8-web', 'a-7.8-web', '0.0'],
+    [' 8-web', 'a-7.8-web', '0.0'],
+    ['--8', 'a-7-8', '0.1'],
   ])('%s is in %s at %s', (word, name, position) => {
     expect(parseWord(word).positionIn(readName(name))).toBe(position);
   });
@@ -467,6 +476,17 @@ describe('the newest image for a word of digits', () => {
       expect(choose(names, ['8'])).toMatchObject([{ newest }]);
   });
 
+  it.each([
+    ['app-8.0-2', ['app-8.2-1']],
+    ['app-6-8', ['app-7-8']],
+    ['app-5-5', []],
+    ['db-8', []],
+  ])('at the place that it has in %s is one of %j', (name, newest) => {
+    const index = new SeriesIndex<{ name: string }>(['8']);
+    for (const each of ['app-8.1-3', 'app-8.2-1', 'app-7-8']) index.add({ name: each });
+    expect(index.newestLike({ name }).map((image) => image.name)).toEqual(newest);
+  });
+
   it('stays the same if an image with another text word is added', () => {
     fc.assert(
       fc.property(names, textWord, textWord, number, (all, wanted, other, version) => {
@@ -615,6 +635,11 @@ it.each([
     const [series] = choose(names, []);
     expect(series?.doubt === undefined ? series?.newest[0] : undefined).toBe(newest);
   }
+});
+
+it('of several rivals of the newest image, the newest is a choice', () => {
+  const newest = ['a-1909', 'a-21H2'];
+  expect(choose(['a-9R1-1', 'a-21H2', 'a-1909'], [])).toMatchObject([{ newest }]);
 });
 
 describe('help choosing', () => {
