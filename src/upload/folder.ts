@@ -96,7 +96,7 @@ export function folderStorage(root: string, clock: Clock, limit: Limit): Storage
 async function writePart(folder: Folder, name: string, file: UploadSource, onBytes: OnBytes) {
   const { root, fail, clock } = folder;
   const partPath = path.join(root, partName(name, clock.system));
-  const discard = () => rm(partPath, { force: true }).catch(fail);
+  const discard = () => rm(partPath, { force: true });
   const handle = await open(partPath, 'wx').catch(fail);
   try {
     const part = { path: partPath, ...(await writeAll(folder, handle, file, onBytes)) };

@@ -24,8 +24,9 @@ import { rateLimit } from '../../src/upload/rate.ts';
 import { streamBody } from '../../src/upload/requests.ts';
 import type { Storage } from '../../src/upload/storage.ts';
 import { tryUpload } from '../../src/upload/trial.ts';
-import { openUnchanged, openUploadFile } from '../../src/upload/upload-file.ts';
+import { openUnchanged, openUploadFile, type UploadSource } from '../../src/upload/upload-file.ts';
 import { failure, hintOf } from '../support/errors.ts';
+import { openFilesBelow } from '../support/files.ts';
 import { failed, fakeIo, runCli, temporaryDirectory } from '../support/io.ts';
 import { unixOnly } from '../support/platform.ts';
 import { STORAGES, storageUser, uploadUser, writeOva } from '../support/uploads.ts';
@@ -199,6 +200,7 @@ describe('an upload to a folder', () => {
     const local = { name: 'web.ova', path: source, regions: [], checkedFingerprint: undefined };
     const file = await openUploadFile(local, clock);
     onTestFinished(() => file.close());
+    onTestFinished(() => expect(openFilesBelow(folder)).toEqual([]));
     const storage = folderStorage(folder, clock, rateLimit(0, clock));
     const sent: number[] = [];
     const put = (own = file) => storage.put('web.ova', own, (bytes) => sent.push(bytes));
@@ -227,6 +229,45 @@ describe('an upload to a folder', () => {
     const { message } = await failure(put(changed));
     expect(message).toBe(`the upload of web.ova failed: ${why}`);
     expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('whose part is replaced by a folder meanwhile fails for that reason', async () => {
+    const { folder, file, put } = await setUp();
+    const changed = {
+      ...file,
+      async *readAll() {
+        yield* file.readAll();
+        for (const name of readdirSync(folder)) {
+          rmSync(path.join(folder, name));
+          mkdirSync(path.join(folder, name));
+        }
+      },
+    };
+    const { message } = await failure(put(changed));
+    expect(message).toBe(`cannot upload to ${folder}: it is a folder`);
+  });
+
+  it('whose name is that of a folder by now fails', async () => {
+    const { folder, put } = await setUp();
+    const part = await put();
+    mkdirSync(path.join(folder, 'web.ova'));
+    const message = `cannot upload to ${folder}: it is a folder`;
+    expect(await failure(part.publish(true))).toMatchObject({ code: 'failed', message });
+  });
+
+  it('is visible although its folder cannot be flushed', async () => {
+    const { put, onSync } = await setUp();
+    const part = await put();
+    await onSync(() => Promise.reject(new Error('refused')));
+    expect(await part.publish(false)).toMatchObject({ kind: 'visible' });
+  });
+
+  it('leaves a link to nothing that has the name of a part', async () => {
+    const { folder, storage } = await setUp();
+    const part = partName('db.ova', systemOf(process));
+    symlinkSync('nothing', path.join(folder, part));
+    await storage.removeDeadParts();
+    expect(readdirSync(folder)).toEqual([part]);
   });
 
   unixOnly('folders are flushed on Unix').each([
@@ -343,6 +384,22 @@ describe('an upload to a folder', () => {
       `${storage.address} ${text}`,
       `${why}ask the administrators of the storage, and remove ${name} from it`,
     ]);
+  });
+
+  it.each<[string, (storage: Storage, file: UploadSource) => Promise<unknown>]>([
+    ['checks it', (storage) => storage.check()],
+    ['lists it', (storage) => storage.list()],
+    ['uploads', (storage, file) => storage.put('web.ova', file, () => {})],
+    ['removes a file', (storage) => storage.remove('web.ova')],
+    ['removes parts', (storage) => storage.removeDeadParts()],
+  ])('that is below a file does not exist, whoever %s', async (_what, use) => {
+    const { source, file } = await setUp();
+    const root = path.join(source, 'below');
+    const clock = fakeIo();
+    const error = await failure(use(folderStorage(root, clock, rateLimit(0, clock)), file));
+    const message = `folder ${root} does not exist`;
+    expect(error).toMatchObject({ code: 'not-found', message, cause: { code: 'ENOTDIR' } });
+    expect(hintOf(error)).toBe('check its path, and that it is mounted');
   });
 
   it('hides no defect behind an error of the folder', async () => {
