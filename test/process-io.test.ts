@@ -6,7 +6,7 @@ import { Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { ImgctlError } from '../src/errors.ts';
-import { BrokenPipeError, systemOf } from '../src/io.ts';
+import { BrokenPipeError, systemClock, systemOf } from '../src/io.ts';
 import { processIo, takeEnvironment, workingDirectory, writeInThread } from '../src/process-io.ts';
 import { hintOf } from './support/errors.ts';
 
@@ -105,4 +105,15 @@ it('a signal ends writes to stdout at once, to stderr after 300 ms, and counts a
   expect(await after(1)).toEqual([0, 'stdout: terminated']);
   expect(await after(199)).toEqual([0, 'stdout: terminated']);
   expect(await after(1)).toEqual([0, 'stdout: terminated', 'stderr: terminated']);
+});
+
+it('any number of requests may wait for the signal of a run, without a warning of Node', async () => {
+  const onWarning = vi.fn();
+  process.on('warning', onWarning);
+  onTestFinished(() => void process.off('warning', onWarning));
+  const { signal } = new AbortController();
+  systemClock(signal);
+  for (let count = 0; count < 11; count += 1) signal.addEventListener('abort', () => count);
+  await new Promise(setImmediate);
+  expect(onWarning).not.toHaveBeenCalled();
 });

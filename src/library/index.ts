@@ -168,7 +168,8 @@ function openClient(
   clock: Clock,
   redaction: Redaction,
 ): Client {
-  const { token, username, password, authScheme = 'bearer', ca, onTrace } = options;
+  const { token, password, authScheme = 'bearer', ca, onTrace } = options;
+  const username = options.username && withoutLineEnd(options.username);
   const proxy = options.proxy ? parseProxy(options.proxy, 'the option proxy') : undefined;
   if (proxy) for (const secret of proxySecrets(proxy)) redaction.add(secret);
   let limit: RememberedLimit | undefined;
@@ -208,7 +209,7 @@ function openClient(
         : new Tokens({
             io: clock,
             stores: new TokenStores(store, store, () => {}),
-            username: withoutLineEnd(username),
+            username,
             passwordSource,
             client: () => client,
             baseUrl: baseUrlText(baseUrl),

@@ -230,4 +230,6 @@ it.each([
   const node = { createSecureContext, rootCertificates: ['bundled'], ...changes };
   expect(trustOptions(node, 'own')).toMatchObject({ rejectUnauthorized: true });
   expect(contexts).toEqual([{ minVersion: 'TLSv1.2', ca: [known, 'own'] }]);
+  const usual = { rejectUnauthorized: true, minVersion: 'TLSv1.2' };
+  expect(trustOptions(node, undefined)).toEqual(usual);
 });

@@ -3,7 +3,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { rootCertificates } from 'node:tls';
 import { inspect } from 'node:util';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { advice } from '../../src/facts.ts';
 import {
   type ClientOptions,
@@ -172,7 +172,7 @@ describe('library token', () => {
     const { baseUrl, expireTokens } = await emulator();
     const passwords = ['demo', 'wrong', ''];
     const password = async () => passwords.shift() ?? '';
-    const { myImages } = client({ baseUrl, username: 'demo', password });
+    const { myImages } = client({ baseUrl, username: 'demo\n', password });
     await myImages();
     expireTokens();
     const facts = { kind: 'password-refused', origin: 'the option password', username: 'demo' };
@@ -300,6 +300,46 @@ describe('library close', () => {
   });
 });
 
+describe('by default, the library', () => {
+  it('opens 6 connections', async () => {
+    const waiting: (() => void)[] = [];
+    const { baseUrl } = await scriptedServer(async () => {
+      await new Promise<void>((resolve) => waiting.push(resolve));
+      return FIRST_IMAGE;
+    });
+    const user = client({ baseUrl, ...TOKEN });
+    const images = Array.from({ length: 7 }, () => user.getImage(1));
+    await expect.poll(() => waiting.length).toBe(6);
+    for (let turns = 0; turns < 9; turns += 1) await new Promise(setImmediate);
+    expect(waiting.splice(0).map((respond) => respond())).toHaveLength(6);
+    await expect.poll(() => waiting.length).toBe(1);
+    waiting[0]?.();
+    expect(await Promise.all(images)).toHaveLength(7);
+  });
+
+  it('gives a request 30 s', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { baseUrl, requests } = await scriptedServer(() => STALL);
+    const image = client({ baseUrl, ...TOKEN }).getImage(1);
+    const message = expect.stringContaining(' within 30 s, ');
+    const ended = expect(image).rejects.toMatchObject({ code: 'timeout', message });
+    await expect.poll(() => requests).toHaveLength(1);
+    vi.advanceTimersByTime(2 ** 31 - 1);
+    await ended;
+  });
+
+  it('retries a request 4 times', async () => {
+    const sleep = vi.spyOn(process.getBuiltinModule('node:timers/promises'), 'setTimeout');
+    onTestFinished(() => sleep.mockRestore());
+    sleep.mockResolvedValue(undefined);
+    const { baseUrl, requests } = await scriptedServer(() => ({ status: 500 }));
+    const user = client({ baseUrl, ...TOKEN, retries: undefined });
+    await expect(user.getImage(1)).rejects.toMatchObject({ code: 'server-error' });
+    expect(requests).toHaveLength(5);
+  });
+});
+
 describe('library options', () => {
   const HTTPS = { baseUrl: 'https://a.example' };
   const CUT_CA = `${rootCertificates[0]}\n${rootCertificates[1]?.slice(0, 500)}`;
@@ -361,7 +401,10 @@ describe('library options', () => {
       updated_on: '2024-06-30 Sun 10:00:00 IST',
     }));
     const page = { data: images, meta: { pages: { total: 3, pages: 1, next_url: null } } };
-    const server = await scriptedServer({ 'GET /api/v2/image': { json: page } });
+    const server = await scriptedServer({
+      'GET /api/v2/image': { json: page },
+      'GET /api/v2/user/image/vm': { json: { data: images, meta: { count: 3 } } },
+    });
     const lines: string[] = [];
     const collect = { onTrace: lines.push.bind(lines), onWarning: lines.push.bind(lines) };
     const baseUrl = new URL('/api/', server.baseUrl);
@@ -374,6 +417,8 @@ describe('library options', () => {
     expect(server.requests[0]?.headers).toMatchObject({ authorization, 'user-agent': agent });
     expect(lines[0]).toMatch(/^GET http:\S+\/api\/v2\/image\?\S+: 200 in \d+ ms/);
     expect(lines[1]).toBe('1 image has times in the unknown zone IST; it is shown');
+    expect(await from.myImages(query)).toMatchObject([{ id: 2 }]);
+    expect(lines.slice(3)).toEqual(lines.slice(1, 2));
   });
 
   it('ca adds a trusted certificate', async () => {
