@@ -183,6 +183,16 @@ describe('library token', () => {
   });
 });
 
+it('library errors show a short password that is the user name too, and mask that of a proxy', async () => {
+  const { baseUrl } = await scriptedServer(({ headers }) =>
+    errorResponse(403, `demo ${headers['proxy-authorization']}`),
+  );
+  const proxy = baseUrl.replace('//', '//ann:hunter2@');
+  const options = { baseUrl: 'http://images.example', allowHttp: true, proxy };
+  const message = expect.stringMatching(/: demo Basic \*{3}$/);
+  await expect(client({ ...options, ...DEMO }).getImage(1)).rejects.toMatchObject({ message });
+});
+
 it('library errors name the option token, which the service refused', async () => {
   const { baseUrl } = await scriptedServer(() => errorResponse(401, 'Invalid token.'));
   const facts = { kind: 'token-refused', given: 'the option token' };
