@@ -187,5 +187,8 @@ it.each([
   const request = { method: 'GET', url: new URL(from, url), endpoint: ENDPOINT };
   const received = { status: 302, headers: { location }, body: Buffer.of() };
   const error = redirectError({ ...request, ...received, wireBytes: 0, receivedAt: 0 });
+  const { origin, pathname } = new URL(location, url);
+  const message = `GET https://images.example${from} was redirected to ${origin}${pathname} (302); redirects are not followed`;
+  expect(error).toMatchObject({ code: 'failed', status: 302, message });
   expect(hintOf(error)).toBe(hint);
 });

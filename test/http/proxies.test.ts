@@ -355,7 +355,9 @@ describe('a proxy', () => {
     const proxy = await tunnelTo(responds(407));
     const { client } = clientOf(SERVICE, { proxy: proxyFor(SERVICE, proxy.baseUrl) });
     const error = await failure(client.send(GET));
-    expect(error.message).toMatch(/: 407$/);
+    const { host } = new URL(proxy.baseUrl);
+    const message = `the proxy ${host} refused to connect to images.example.com:443: 407`;
+    expect(error).toMatchObject({ code: 'proxy', message, status: 407, transient: false });
     const hint = 'add user name and password to HTTPS_PROXY: http://user:password@host:port';
     expect(hintOf(error)).toBe(hint);
   });
