@@ -6,6 +6,7 @@ import { PAGES } from '../../src/cli/topics.ts';
 import { isHash } from '../../src/query/find-versions.ts';
 import { foldCase } from '../../src/query/fold-case.ts';
 import { readName } from '../../src/query/name.ts';
+import { describeChoices } from '../../src/query/newest.ts';
 import { Query } from '../../src/query/query.ts';
 import { likeliestFirst, SeriesIndex } from '../../src/query/series.ts';
 import { compareVersions, isGuess, isPreRelease } from '../../src/query/version-order.ts';
@@ -450,6 +451,13 @@ it('the choices of several series have one order, whatever comes first', () => {
   ] as const) {
     expect(likeliestFirst<{ name: string }>(images)).toEqual([b, c, a]);
   }
+});
+
+it('choices of one name have - for what they lack', () => {
+  expect(describeChoices([{ id: 1, name: 'a' }, { name: 'a' }])).toEqual([
+    '1  -  (-)',
+    '-  -  (-)',
+  ]);
 });
 
 describe('the newest image for a word of digits', () => {
