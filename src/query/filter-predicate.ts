@@ -105,7 +105,7 @@ export function likePredicate(pattern: string): Test<string> {
   return (text) => {
     const folded = foldCase(text);
     const end = folded.length - last.length;
-    if (end < first.length || !folded.startsWith(first) || !folded.endsWith(last)) return false;
+    if (!folded.startsWith(first) || !folded.endsWith(last)) return false;
     let position = first.length;
     for (const part of middle) {
       const found = folded.indexOf(part, position);

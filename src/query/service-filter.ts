@@ -34,7 +34,7 @@ export function serviceFilter({ field, operator, operands }: Filter): ServiceFil
   if (operator === 'like') return likeFilter(field, /^%(.+)%$/s.exec(first)?.[1] ?? '');
   // To some services null is a text.
   if (texts.includes('null')) return undefined;
-  if (operator !== 'in' && first.includes(',')) return undefined;
+  if (first.includes(',')) return undefined;
   // Some services trim values.
   if (texts.some((text) => text !== text.trim())) return undefined;
   const value = texts.join(',');

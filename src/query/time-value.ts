@@ -63,7 +63,7 @@ const AGE_IN_WORDS = new RegExp(
 /** Returns what words mean: 30d for 1month and 1M, 2w for 2 weeks ago, the local date for today. */
 export function timeInWords(text: string, now: number): string | undefined {
   const words = text
-    .replace(/^(\d+ ?)M$/, '$1month')
+    .replace(/(\d+ ?)M$/, '$1month')
     .toLowerCase()
     .replace(/[\s_-]+/g, ' ');
   const daysAgo = ['today', 'yesterday'].indexOf(words);

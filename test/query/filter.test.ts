@@ -24,6 +24,10 @@ describe('serviceFilter', () => {
     ['id,in, 1, 02 ,-3', 'id,in,1,2,-3'],
     ['name, in, a.ova, b.ova', 'name,in,a.ova,b.ova'],
     ['id>=5', 'id,ge,5'],
+    ['id>5', 'id,gt,5'],
+    ['id<=5', 'id,le,5'],
+    ['id<5', 'id,lt,5'],
+    ['id=5', 'id,eq,5'],
     ['name,in,a,b', 'name,in,a,b'],
     ['path~a] b/c', 'path,like,%a] b/c%'],
     ['folder,like,%null%', 'folder,like,%null%'],
@@ -39,6 +43,16 @@ describe('serviceFilter', () => {
   ] as const)('returns for %s what cannot lose images: %s', (text, filter) => {
     expect(serviceFilter(parseFilter(text, NOW))?.text).toBe(filter);
   });
+});
+
+it.each([
+  ['name~abc', 'abc', 5, true],
+  ['id,in,1,22', undefined, 4, true],
+  ['id<5', undefined, 1, false],
+])('the service gets of %s the part %s and %i characters, without loss: %s', (text, ...known) => {
+  const [part, valueLength, isLossless] = known;
+  const filter = serviceFilter(parseFilter(text, NOW));
+  expect(filter).toMatchObject({ part, valueLength, isLossless });
 });
 
 it.each(['a', '=a', '~a', '<a', '>a', ' a', 'null', ' null'])(
@@ -197,6 +211,7 @@ describe('filterPredicate', () => {
     ...rows(true, 'created_on=2018-07-18 19:36', 'created_on=2018-07-18', 'created_on<=2018-07-18'),
     ...rows(true, 'created_on>=2018-07-18 19:36:49', 'created_on<2018-07-18 19:36:50'),
     ...rows(true, 'created_on,in,2018-07-17,2018-07-18', 'created_on!=2018-07-18 19:37'),
+    ...rows(false, 'created_on=2018-07-17', 'created_on=2018-07-19'),
     ...rows(false, 'created_on!=2018-07-18', 'created_on>2018-07-18', 'created_on<2018-07-18'),
     ...rows(false, 'created_on>2018-07-18 19:36:49', 'created_on=2018-07-18T19:36:50Z'),
     ...rows('IST', 'updated_on=2018-07-18', 'updated_on!=2018-07-18', 'updated_on>2018-07-18'),
@@ -211,7 +226,14 @@ describe('filterPredicate', () => {
   it.each([
     ...rows(true, 'folder,eq,null', 'data_store,eq,null', 'created_on,eq,null'),
     ...rows(true, 'created_on,ne,-1d', 'public,ne,true', 'folder,notlike,%', 'folder!~a'),
-    ...rows(false, 'folder,ne,null', 'folder,like,%', 'folder,in,null,x', 'created_on,lt,-1d'),
+    ...rows(
+      false,
+      'folder,ne,null',
+      'folder,like,%',
+      'folder,in,null,x',
+      'created_on,lt,-1d',
+      'folder<b',
+    ),
   ])('returns for a null or missing value and %s: %s', (filter, expected) => {
     expect(matches(filter, { folder: null, created_on: null })).toBe(expected);
   });

@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { likePredicate } from '../../src/query/filter-predicate.ts';
+import { newestCollector, selectionOf, withoutAmbiguous } from '../../src/query/newest.ts';
 import { parseQuery } from '../../src/query/query.ts';
 import { Tally } from '../../src/query/tally.ts';
 import { thrownBy } from '../support/errors.ts';
@@ -170,6 +171,17 @@ describe('a query', () => {
     expect(thrownBy(() => query({ words: [word] }))).toMatchObject(expected);
     if (word !== '') expect(query({ words: [word.slice(1)] }).words).toHaveLength(1);
   });
+});
+
+it('a query without ambiguous series, or for one image, still has its words and filters', () => {
+  const collector = newestCollector(query({ words: ['a'], filters: ['id>0'] }));
+  const images = ['a-12_sp3', 'a-12_2021', 'b-a-1'].map((name, index) => ({ id: index + 1, name }));
+  for (const image of images) collector.add(image);
+  const queries = [withoutAmbiguous(collector), selectionOf(collector, images[2] ?? {})];
+  expect(queries.map((each) => [each?.words, each?.filters.map(({ text }) => text)])).toEqual([
+    [['a'], ['id>0', 'name,notlike,a-%']],
+    [['a'], ['id>0', 'name,like,b-a-%']],
+  ]);
 });
 
 describe('likePredicate', () => {
