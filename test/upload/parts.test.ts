@@ -189,6 +189,7 @@ describe.each(['file', 'dav'] as const)('push to %s', (kind) => {
     writeFileSync(file, readFileSync(writeOva(work, 'web')));
     const { exitCode } = await imgctl(`push ${file} ${OPTIONS}`);
     expect({ exitCode, stored: stored() }).toEqual({ exitCode: 0, stored: [path.basename(file)] });
+    expect(openFilesBelow(work)).toEqual([]);
   });
 });
 
@@ -268,6 +269,13 @@ describe('an upload to a folder', () => {
     symlinkSync('nothing', path.join(folder, part));
     await storage.removeDeadParts();
     expect(readdirSync(folder)).toEqual([part]);
+  });
+
+  it('finds a link to nothing that has its name', async () => {
+    const { folder, storage } = await setUp();
+    symlinkSync('nothing', path.join(folder, 'web.ova'));
+    expect(await storage.look('web.ova')).toMatchObject({ size: 'nothing'.length });
+    expect(await storage.look('db.ova')).toBeUndefined();
   });
 
   unixOnly('folders are flushed on Unix').each([

@@ -414,9 +414,12 @@ describe('push to an S3 storage', () => {
     ['403 keeps the parts', 403, 4, 'does not permit POST'],
   ])('that refuses both completions, the second with %s', async (_what, status, code, text) => {
     const { push, requests } = await pushTo({
-      refuse: (request) =>
-        isCompletion(request) &&
-        ('if-none-match' in request.headers ? s3Error(400, 'NameInvalid') : { status }),
+      refuse: (request) => {
+        // Nor does it remove the upload.
+        if (request.method === 'DELETE') return DROP;
+        if (!isCompletion(request)) return false;
+        return 'if-none-match' in request.headers ? s3Error(400, 'NameInvalid') : { status };
+      },
     });
     expect(await push()).toEqual(failed(code, text));
     expect(requests.filter(isCompletion)).toHaveLength(2);
