@@ -301,13 +301,14 @@ unixOnlySuite('sh is Unix')('a program', () => {
   it('that has ended is not waited for if a child of it holds its pipes', async () => {
     const pid = path.join(temporaryDirectory(), 'pid');
     onTestFinished(() => void process.kill(Number(readFileSync(pid, 'utf8'))));
-    const pipes = () => process.getActiveResourcesInfo().filter((name) => name === 'PipeWrap');
+    const pipes = () =>
+      process.getActiveResourcesInfo().filter((name) => name === 'PipeWrap').length;
     const before = pipes();
     const command = `sleep 600 & echo $! > ${pid}; printf secret`;
     const { stdout } = await runChild(io(), { command, stderr: 'pipe' });
     expect(stdout).toBe('secret');
     // An open one would keep the process from ending.
-    await expect.poll(pipes).toEqual(before);
+    await expect.poll(pipes).toBeLessThanOrEqual(before);
   });
 
   it.each(['', 'echo secret; '])(
