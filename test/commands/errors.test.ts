@@ -215,6 +215,7 @@ it.each([
   ['images lock update', 'images.lock.json holds the newest images'],
   ['api -X PATCH /v2/user/image/vm', 'PATCH /v2/user/image/vm was sent; its status is 202'],
   ['api /v2/image', 'check it'],
+  ['api -i -X HEAD /v2/image', 'check it'],
 ])('%s says what it did if its output cannot be written', async (line, hint) => {
   const { cwd, lock, runInto } = await userOf('PROCESSED', () => [named(1, 'ubuntu.ova')]);
   writeOva(cwd, 'ubuntu');

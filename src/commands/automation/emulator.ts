@@ -135,7 +135,7 @@ async function run(context: Context, options: Options): Promise<void> {
 }
 
 /** Returns why the emulator cannot listen, and what to do about it. */
-function whyNotListening(cause: unknown): readonly [reason: string, facts?: Facts] {
+export function whyNotListening(cause: unknown): readonly [reason: string, facts?: Facts] {
   const usePort = hint`use a free port with: ${imgctl('emulator', '--port', '0')}`;
   const useHost = hint`use an address of this machine: ${imgctl('emulator', '--host', '127.0.0.1')}`;
   switch (errorCode(cause)) {

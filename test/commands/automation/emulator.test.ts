@@ -3,8 +3,10 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { whyNotListening } from '../../../src/commands/automation/emulator.ts';
 import { testImage } from '../../support/catalogue-page.ts';
 import { basic } from '../../support/emulator.ts';
+import { hintOf } from '../../support/errors.ts';
 import {
   type FakeIoOptions,
   failed,
@@ -207,6 +209,13 @@ it('emulator fails if the port is in use', async () => {
   const hint = 'use a free port with: imgctl emulator --port 0';
   const result = await runCli(['emulator', '--port', port]);
   expect(result).toEqual(failed(2, `imgctl: ${message}\nhint: ${hint}\n`));
+});
+
+it('emulator says that the user may not use a port of the system', () => {
+  const refused = Object.assign(new Error(), { code: 'EACCES' });
+  const hint = 'use a free port with: imgctl emulator --port 0';
+  const [reason, facts] = whyNotListening(refused);
+  expect([reason, hintOf({ facts })]).toEqual(['this user may not use that port', hint]);
 });
 
 it.each([

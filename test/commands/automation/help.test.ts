@@ -44,6 +44,7 @@ describe('imgctl help', () => {
       `-qh ${name}`,
       `-h -- ${name}`,
       nested,
+      ...(GROUPS.includes(name) ? [`${name} help`] : []),
     ];
     for (const line of same) expect(await run(line)).toEqual(help);
     const [, references = ''] = /\nSee also: ([\s\S]*)\nGlobal/.exec(stdout) ?? [];

@@ -396,7 +396,7 @@ describe('images changes', () => {
   });
 
   it('says what helps if a folder or a file has the name of the state', async () => {
-    const { changes, stateFiles } = await watcher(testImages(1));
+    const { changes, stateFiles, service } = await watcher(testImages(1));
     await changes();
     const [file = ''] = stateFiles();
     fs.rmSync(file);
@@ -407,6 +407,15 @@ describe('images changes', () => {
     fs.rmSync(path.dirname(file), { recursive: true });
     fs.writeFileSync(path.dirname(file), '');
     expect(await changes()).toEqual(failed(1, 'not a directory\nhint: check disk space'));
+    fs.rmSync(path.dirname(file));
+    Object.defineProperty(service, 'images', {
+      get() {
+        fs.mkdirSync(file, { recursive: true });
+        return [];
+      },
+    });
+    const unwritten = `imgctl: cannot write the file ${file}: it is a folder\nhint: check its folder`;
+    expect(await changes()).toEqual(failed(1, unwritten));
   });
 
   unixOnly('/proc is of Linux').each([
@@ -430,16 +439,21 @@ describe('images changes', () => {
     [
       'of an unknown version',
       (text: string) => text.replace('"version":1', '"version":"1"'),
-      'has an unknown format\nhint: move it elsewhere to start again\n',
+      'has an unknown format',
     ],
-    ['of other words', (text: string) => text.replace('"words":[]', '"words":1'), 'another query'],
+    [
+      'of other words',
+      (text: string) => text.replace('"words":[]', '"words":1'),
+      'belongs to another query',
+    ],
   ])('exits 2 and leaves the state untouched if it is %s', async (_, change, message) => {
     const { changes, stateFiles } = await watcher(testImages(3));
     await changes();
     const [file = ''] = stateFiles();
     const text = change(fs.readFileSync(file, 'utf8'));
     fs.writeFileSync(file, text);
-    for (const line of ['', '--peek']) expect(await changes(line)).toEqual(failed(2, message));
+    const whole = `imgctl: the file ${file} ${message}\nhint: move it elsewhere to start again\n`;
+    for (const line of ['', '--peek']) expect(await changes(line)).toEqual(failed(2, whole));
     expect(fs.readFileSync(file, 'utf8')).toBe(text);
   });
 

@@ -716,7 +716,7 @@ describe('push without settings', () => {
     expect(await push({ env: none })).toEqual(failed(2, 'no service address is set\n'));
     expect(await push({})).toEqual(failed(2, /no upload storage is set\nhint: add --to URL/));
     const credentials =
-      'no user name and no password for the upload storage\nhint: set IMGCTL_UPLOAD_USERNAME, or run: imgctl config set upload-username NAME; then set IMGCTL_UPLOAD_PASSWORD ';
+      'no user name and no password for the upload storage\nhint: set IMGCTL_UPLOAD_USERNAME, or run: imgctl config set upload-username NAME; then set IMGCTL_UPLOAD_PASSWORD or IMGCTL_UPLOAD_PASSWORD_FILE, or run: imgctl config set upload-password-command COMMAND\n';
     const to = ['--to', settings['upload-url']];
     expect(await push({}, ...to)).toEqual(failed(4, credentials));
     // What is typed for another storage is not stored.

@@ -1,7 +1,7 @@
 // demo: what it shows, which is demo.txt, and what it says if it cannot. After a change:
 // npx vitest run --project unit test/commands/start/demo.test.ts -u
 
-import { readdirSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { failed, fakeIo, runCli, temporaryDirectory } from '../../support/io.ts';
@@ -32,6 +32,21 @@ it('demo says that it was interrupted, and leaves nothing behind', async () => {
   const { stderr, exitCode } = await runCli(['demo'], { ...io, sleep });
   expect(stderr).toMatch(/\nimgctl: demo interrupted; nothing was left behind\n$/);
   expect({ exitCode, left: readdirSync(folder) }).toEqual({ exitCode: 130, left: [] });
+});
+
+it('demo says at which command it failed, below the error of that command', async () => {
+  const io = fakeIo({ time: 0 });
+  const sleep: typeof io.sleep = async (...given) => {
+    const [name = ''] = readdirSync(folder);
+    rmSync(path.join(folder, name, 'uploads'), { recursive: true, force: true });
+    await io.sleep(...given);
+  };
+  const { stderr, exitCode } = await runCli(['demo'], { ...io, sleep });
+  const line = 'imgctl push sample.ova --poll-interval 500ms';
+  expect(stderr).toMatch(
+    new RegExp(`sync request 1 failed .*\nhint: .*\nimgctl: the demo failed at: ${line}\n$`),
+  );
+  expect({ exitCode, left: readdirSync(folder) }).toEqual({ exitCode: 1, left: [] });
 });
 
 it('demo needs a folder for temporary files', async () => {

@@ -447,7 +447,7 @@ unixOnlySuite('modes are Unix')('doctor checks files', () => {
       const secret = path.join(directory, 'secret');
       fs.writeFileSync(secret, 'demo');
       const found = async () => (await at(0, { [name]: secret })).rows[1];
-      fs.chmodSync(secret, 0o640);
+      fs.chmodSync(secret, 0o643);
       expect(await found()).toMatchObject({ check: 'files', state: 'ok' });
       fs.chmodSync(secret, 0o644);
       const open = await found();

@@ -68,7 +68,7 @@ export async function openState(context: Context, options: StateOptions, query: 
         const message = `${file.what} is not a regular file`;
         throw new ImgctlError('config', message, { facts: START_AGAIN });
       }
-      const text = await readTextFile(target, file.what, io).catch(fail);
+      const text = await readTextFile(target, file.what, io);
       return text === undefined ? undefined : parseState(text, file, stringify(key));
     },
     /** @param takenAt in ISO 8601 @param lines the JSON of each image */
