@@ -302,9 +302,11 @@ describe('push to a storage that fails', () => {
     const user = await (what === 'the submit'
       ? folderUser({ faults: [fault] })
       : storageUser('dav', [fault]));
-    const files = ['a', 'b'].map((name) => writeOva(user.work, name)).join(' ');
-    const text = /\nimgctl: error: uploaded, but not synced: a\.ova, b\.ova\nimgctl: /;
-    expect(await user.imgctl(`push ${files} ${FAST}`)).toEqual(failed(4, text));
+    const files = ['a', 'b', 'c'].map((name) => writeOva(user.work, name));
+    flipByte(files[2] ?? '', -5_000);
+    const lines = ['uploaded, but not synced: a.ova, b.ova', '2 uploaded, 1 failed: c.ova'];
+    const text = `\n${lines.map((line) => `imgctl: error: ${line}\n`).join('')}imgctl: `;
+    expect(await user.imgctl(`push ${files.join(' ')} ${FAST}`)).toEqual(failed(4, text));
   });
 
   it.each([
