@@ -44,7 +44,7 @@ export async function showPage(
     ...(declaration.details ? [renderBlocks(declaration.details, width)] : []),
     lines.map((line) => renderBlocks([line], width)).join(''),
   ];
-  await context.console.print(parts.join('\n').replaceAll(NO_BREAK, ' '));
+  return context.console.print(parts.join('\n').replaceAll(NO_BREAK, ' '));
 }
 
 interface FoundCommand {

@@ -63,7 +63,7 @@ export async function rememberImages(
   const text = JSON.stringify({ images });
   // A file that stays the same is not written again.
   const isSame = tryOr(() => readOwnFile(file) === text, false);
-  if (!isSame) await replaceFile(file, text).catch(() => {});
+  return isSame ? undefined : replaceFile(file, text).catch(() => {});
 }
 
 function cachedImages({ context, settings }: Typing) {

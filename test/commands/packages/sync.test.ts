@@ -562,7 +562,7 @@ describe('sync-status', () => {
     }));
     const time = START + 3_600_000;
     const later = (line: string | readonly string[]) => noted(imgctl)(line, { time });
-    const note = /: waiting when last checked: 41, 40\nhint: .*: imgctl sync-status 41\n$/;
+    const note = /: waiting when last checked: 41, 40\nhint: check with: imgctl sync-status 41\n$/;
     const row = (id: number, minute: number, age: string) =>
       `${id}  waiting  2026-01-0\\d \\d\\d:\\d${minute}  ${age} ago +- +-\n`;
     const rows = row(41, 1, '59 minutes') + row(40, 0, '1 hour');

@@ -437,7 +437,8 @@ unixOnlySuite('modes are Unix')('doctor checks files', () => {
     expect({ state: before?.state, others }).toEqual({ state: 'warning', others: [] });
     expect(before?.finding).toMatch(expected);
     execFileSync('sh', ['-c', before?.hint ?? 'false']);
-    expect(await found()).toEqual([expect.objectContaining({ state: 'ok', hint: null })]);
+    const finding = `${place.directory}: permissions are correct`;
+    expect(await found()).toEqual([{ check: 'files', state: 'ok', finding, hint: null }]);
   });
 
   it.each(['IMGCTL_PASSWORD_FILE', 'IMGCTL_UPLOAD_SECRET_FILE'])(

@@ -635,6 +635,17 @@ unixOnlySuite('the credential helper is a shell script')('the setting credential
     expect(keychain.held()).toEqual({});
   });
 
+  it('says where the former password is left if the keychain fails', async () => {
+    const { helper, imgctl, keychain, store } = await keychainUser();
+    await store();
+    await imgctl(SET);
+    keychain.replaceBy('echo locked >&2; exit 1');
+    const left =
+      /stored in the credential helper fake\nimgctl: cannot delete the password in the system keychain: .*: locked\nhint: delete it there by hand\n$/;
+    await expectSteps(imgctl, [STORE, '', left, 2]);
+    expect(helper.held()).toMatchObject({ Secret: 'demo' });
+  });
+
   it.each(['logout', 'logout --all', 'profile delete default'])(
     'leaves no password of an earlier address or user behind: %s',
     async (line) => {

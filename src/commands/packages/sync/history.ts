@@ -97,7 +97,7 @@ export async function rememberRequest(
     deleted: namesOrCount(request.deleted),
   };
   const storing = storeEntry(findPaths(io).state, io, event, entry);
-  await storing.catch((error: unknown) => {
+  return storing.catch((error: unknown) => {
     // If the token could not be stored either, a warning has already said so.
     if (files.writeFailed) return;
     const known = error instanceof ImgctlError ? error : undefined;
