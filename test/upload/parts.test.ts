@@ -459,6 +459,11 @@ describe('an upload to a folder', () => {
     onTestFinished(() => stat.mockRestore());
     await handle.close();
     const local = { name: '', path: source, regions: [], checkedFingerprint: undefined };
+    const gone = { ...local, path: `${source}.gone` };
+    await expect(openUploadFile(gone, fakeIo())).rejects.toMatchObject({
+      message: `cannot read ${gone.path}: no such file or directory`,
+      cause: { code: 'ENOENT' },
+    });
     const unreadable = { message: `cannot read ${source}: stale` };
     await expect(openUnchanged(local, fakeIo())).rejects.toThrow('changed');
     stat.mockRejectedValue(new Error('stale'));
