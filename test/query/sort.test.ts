@@ -46,6 +46,7 @@ it.each([
   ...rows('did you mean created_on,asc?', 'created_on:asc'),
   ...rows('did you mean name:version,desc?', '-name:version', 'name:version:desc'),
   ...rows('use FIELD,DIRECTION, such as name,desc', '-', '-nam', 'nam:desc'),
+  ...rows('to sort by more fields, repeat the option', 'name,id', 'name,asc,ID'),
   ...rows(expect.stringContaining('valid: id,'), 'id-name', 'x name:desc', 'name:descending'),
 ])('parseSort refuses %s: %s', (text, hint) => {
   expect(hintOf(thrownBy(() => parseSort(text)))).toEqual(hint);

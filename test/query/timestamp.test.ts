@@ -5,7 +5,13 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { withOffset } from '../../src/query/local-time.ts';
 import { formatTimestamp, TIME_STYLES } from '../../src/query/time-format.ts';
 import { parseTimeValue, timeInWords } from '../../src/query/time-value.ts';
-import { parseTime, parseTimestamp, type Time, timeDifference } from '../../src/query/timestamp.ts';
+import {
+  isSameTime,
+  parseTime,
+  parseTimestamp,
+  type Time,
+  timeDifference,
+} from '../../src/query/timestamp.ts';
 import { rows } from '../support/rows.ts';
 
 const NOW = Date.UTC(2024, 5, 15, 12);
@@ -30,6 +36,7 @@ describe('parseTimestamp', () => {
     ['2018-07-18T15:36:49Z', '2018-07-18T15:36:49Z'],
     ['2018-07-18t15:36:49z', '2018-07-18T15:36:49Z'],
     ['2018-07-18 15:36:49+02:00', '2018-07-18T13:36:49Z'],
+    ['2018-07-18 15:36:49+23:00', '2018-07-17T16:36:49Z'],
     ['2018-07-18T15:36Z', '2018-07-18T15:36:00Z'],
     ['2018-07-18T15:36:49.123456789Z', '2018-07-18T15:36:49.123Z'],
     ['2018-07-18T15:36:49.5-0400', '2018-07-18T19:36:49.500Z'],
@@ -245,6 +252,20 @@ describe('a time without an offset', () => {
       fc.assert(property, { numRuns: 1000 });
     },
   );
+});
+
+it.each(['J', 'edt', 'EASTER'])('the zone %s is unknown', (zone) => {
+  const at = Date.UTC(2018, 6, 18, 15, 36, 49);
+  expect(parseTime(`2018-07-18 Wed 15:36:49 ${zone}`)).toEqual({ at, unknownZone: zone });
+});
+
+it.each([
+  [STAMP, '2018-07-18T19:36:49Z', true],
+  [STAMP, '2018-07-18T19:36:50Z', false],
+  ['soon', 'soon', false],
+  ['soon', STAMP, false],
+])('%s and %s are the same time: %s', (left, right, isSame) => {
+  expect(isSameTime(left, right)).toBe(isSame);
 });
 
 describe('timeDifference', () => {
