@@ -35,10 +35,10 @@ export class Zones {
   }
 }
 
-/** Returns the unknown zone of a time, or UNREADABLE; undefined for all other values. */
+/** Returns the unknown zone of a field with a time, or UNREADABLE; undefined for all other values. */
 function unknownZone(image: ImageRecord, field: Field): string | undefined {
   const value = readValue(image, field);
-  if (kindOf(field) !== 'time' || value === null) return undefined;
+  if (value === null) return undefined;
   const time = parseTime(`${value}`);
   return time ? time.unknownZone : UNREADABLE;
 }

@@ -256,6 +256,7 @@ describe('filterPredicate', () => {
     [{ name: 'null' }, 'name,in,null,x', true],
     [{ created_on: UNKNOWN_ZONE }, 'created_on,lt,2018-07-19', 'IST'],
     [{ created_on: UNKNOWN_ZONE }, 'created_on,lt,-30d', true],
+    [{ created_on: UNKNOWN_ZONE }, 'created_on~2018-07', true],
     [{ created_on: UNKNOWN_ZONE }, 'created_on,ge,-30d', false],
     [{ created_on: UNKNOWN_ZONE }, `created_on,eq,${UNKNOWN_ZONE}`, true],
     [{ created_on: UNKNOWN_ZONE }, 'created_on,eq,2018-07-18 Wed 16:00:00 IST', false],

@@ -41,11 +41,15 @@ describe('a query', () => {
     [{ filters: ['name!~a', 'id!~1', 'id,notlike,1%', 'id>1'] }, ['id,gt,1'], false],
     [{ filters: ['public=true'] }, [], false],
     [{ sorts: ['name:version'] }, [], false],
+    [{ sorts: ['id'] }, [], true],
+    [{ sorts: ['id', 'name'] }, [], false],
+    [{ words: ['a-ubuntu'], sorts: ['id'] }, ['name,like,%ubuntu%'], false],
   ])(
     'offers the service for %j the filters %j, as its whole query: %s',
     (typed, filters, isAll) => {
       expect(sentBy(typed).map(({ text }) => text)).toEqual(filters);
       expect(query(typed).isForService).toBe(isAll);
+      expect(query(typed).isEverything).toBe(Object.keys(typed).length === 0);
     },
   );
 
@@ -89,14 +93,42 @@ describe('a query', () => {
 
   it.each([
     ['2204', 'a-22.04', ['22.04']],
+    ['2204', 'a-220.4', ['220.4']],
+    ['2204', 'a-2.204-22.04', ['2.204']],
+    ['ab2204cd', 'ab22.04cd', ['ab22.04cd']],
+    ['12', '1.2', ['1.2']],
+    ['12345678', '1.2345678', ['1.2345678']],
+    ['2204 zz', 'a-22.04', []],
     ['a2204b', 'a22.04b', ['a22.04b']],
     ['22x2204', 'x22.04', []],
     ['2204x22', '22.04x', []],
     ['123456789', '1.23456789', []],
   ])('finds for the word %s and the name %s the words with a dot %j', (word, name, dotted) => {
-    const tally = new Tally(query({ words: [word] }));
+    const tally = new Tally(query({ words: word.split(' ') }));
     tally.see([{ id: 1, name }]);
     expect(tally.dotted).toEqual(dotted);
+  });
+
+  it.each([
+    [{ sorts: ['updated_on'] }, 'sorted as UTC'],
+    [{ filters: ['updated_on>=-12h'] }, 'shown'],
+    [{ filters: ['updated_on>=-12h'], sorts: ['updated_on'] }, 'shown'],
+  ])('warns with %j of an unknown zone on a later page: %s', (typed, treatment) => {
+    const tally = new Tally(query(typed));
+    tally.see([{ id: 1, updated_on: '2024-06-15 Sat 10:00:00 UTC' }]);
+    tally.see([{ id: 2, updated_on: '2024-06-15 Sat 10:00:00 IST' }]);
+    const warning = `1 image has times in the unknown zone IST; it is ${treatment}`;
+    expect(tally.zoneWarning()).toBe(warning);
+  });
+
+  it('sorts equal images by id, the highest first', () => {
+    const images = [
+      { id: 1, name: 'b' },
+      { id: 2, name: 'b' },
+      { id: 3, name: 'a' },
+    ];
+    const sorted = query({ sorts: ['name,desc'] }).sort(images);
+    expect(sorted.map(({ id }) => id)).toEqual([2, 1, 3]);
   });
 
   it('counts each image without an id, and one with an id once', () => {
