@@ -35,7 +35,7 @@ export class Zones {
   }
 }
 
-/** Returns the unknown zone of a field with a time, or UNREADABLE; undefined for all other values. */
+/** Returns the unknown zone of a time field, or UNREADABLE; undefined for all other values. */
 function unknownZone(image: ImageRecord, field: Field): string | undefined {
   const value = readValue(image, field);
   if (value === null) return undefined;
