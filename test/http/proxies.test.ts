@@ -173,8 +173,10 @@ describe('a request for plain http through a proxy', () => {
     const { baseUrl } = await unusedPort();
     const { client, sleeps } = clientOf(PLAIN_SERVICE, { proxy: proxyFor(PLAIN_SERVICE, baseUrl) });
     const error = await failure(client.send(GET));
-    expect({ code: error.code, sleeps }).toEqual({ code: 'proxy', sleeps: [] });
-    expect(error.message).toContain('failed: the connection was refused');
+    const message = `the proxy ${new URL(baseUrl).host} failed: the connection was refused`;
+    expect(error).toMatchObject({ code: 'proxy', message, cause: { code: 'ECONNREFUSED' } });
+    expect(hintOf(error)).toMatch(CHECK);
+    expect(sleeps).toEqual([]);
   });
 
   it('is retried if the connection is lost after a response, and after 503', async () => {

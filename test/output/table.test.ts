@@ -121,6 +121,7 @@ describe('a table that is wider than the terminal', () => {
   const full = 'id 4, name 44, folder 8, data_store 10, updated_on 16';
   const title = 'a_long_name_of_a_column';
   const titled = { columns: `${title} name`, rows: [['x'.repeat(40), 'y'.repeat(40)]] };
+  const numbered = { columns: 'name n', rows: [['y'.repeat(40), 1.2345678901234567e-10]] };
   const states = { columns: 'state name', rows: [['s'.repeat(30), 'y'.repeat(40)]] };
 
   it.each<[number, string, string[], Partial<TableCase>]>([
@@ -136,6 +137,7 @@ describe('a table that is wider than the terminal', () => {
     [49, `${title} 40`, [], titled],
     [39, 'records', [], titled],
     [56, 'state 30, name 24', [], states],
+    [45, 'name 21, n 22', [], numbered],
     [20, full, [], { trunc: false }],
     [60, 'records', [], { columns: 'folder', rows: [['y'.repeat(70)]] }],
   ])('shows at %i columns: %s, hidden: %j (%j)', async (width, widths, hidden, options) => {

@@ -131,6 +131,7 @@ describe('a service that is not that of the profile', () => {
     await expectSteps(
       imgctl,
       [`images list --base-url ${other}`, '', `${none}run: ${login}\n`, 4],
+      [`images list --base-url ${other} --profile default`, '', `${none}run: ${login}\n`, 4],
       [`IMGCTL_BASE_URL=${other} sync`, '', `${none}run: ${login}\n`, 4],
       [
         `IMGCTL_BASE_URL=${other} images list --profile default`,
