@@ -206,8 +206,8 @@ function* drawnLines(
 /** Draws rows without a frame. A line each, unless a cell is wrapped. */
 function drawRows(CliTable: TableClass, columns: readonly TableColumn[], rows: string[][]) {
   const table = new CliTable({
-    // By default cli-table3 colours borders and headers, even with NO_COLOR.
-    style: { border: [], head: [], compact: true, 'padding-left': 0, 'padding-right': 0 },
+    // By default cli-table3 colours borders, even with NO_COLOR.
+    style: { border: [], compact: true, 'padding-left': 0, 'padding-right': 0 },
     chars: NO_FRAME,
     colWidths: columns.map(({ width }) => width),
     colAligns: columns.map(({ isNumeric }) => (isNumeric ? 'right' : 'left')),
