@@ -4,7 +4,7 @@ import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { BrokenPipeError } from '../../../src/io.ts';
-import { serve } from '../../../src/mcp/server.ts';
+import { type ServerOptions, serve } from '../../../src/mcp/server.ts';
 import { HOSTILE, HOSTILE_ESCAPED, RAW_HARM } from '../../output/hostile.ts';
 import {
   catalogueByName,
@@ -101,6 +101,59 @@ it.each([
     expect(replies.filter(({ id }) => id !== 0)).toMatchObject(expected);
   },
 );
+
+/** Serves lines after the opening with this command, and returns the replies. */
+async function serveLines(lines: readonly string[], call: ServerOptions['call']) {
+  const input = new PassThrough();
+  input.end([...OPENING, ...lines, ''].join('\n'));
+  const written: string[] = [];
+  const write = async (text: string) => void written.push(text);
+  const report = () => {};
+  const { signal } = new AbortController();
+  await serve({ ...{ version: '1', allowSync: false, call, input, write, report, signal } });
+  return written.map((line) => JSON.parse(line));
+}
+
+it('mcp ends the command of a call that its client cancels', async () => {
+  const ended: unknown[] = [];
+  const tools = ['images_list', 'my_images', 'images_get'];
+  const lines = tools.flatMap((name, index) => [
+    request(index + 1, 'tools/call', {
+      name,
+      arguments: name === 'images_get' ? { images: [] } : {},
+    }),
+    `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${index + 1}}}`,
+  ]);
+  await serveLines(lines, async ({ tool }, _limit, signal) => {
+    for (let turns = 0; turns < 1_000 && !signal.aborted; turns += 1) {
+      await new Promise(setImmediate);
+    }
+    ended.push([tool, signal.aborted]);
+    return { exitCode: 1, rows: [], total: 0, messages: [] };
+  });
+  expect(ended).toEqual(tools.map((tool) => [tool, true]));
+});
+
+it.each([
+  [10, 30],
+  [60, 0],
+])('mcp keeps an answer with %i long messages below 40,000 characters', async (count, least) => {
+  const long = 'x'.repeat(1_000);
+  const hint = undefined;
+  const messages = Array.from({ length: count }, (_, index) => {
+    return { kind: 'warning', content: { message: `${index}${long}`, hint } } as const;
+  });
+  const rows = Array.from({ length: 100 }, () => long);
+  const lines = [request(1, 'tools/call', { name: 'my_images', arguments: {} })];
+  const call = async () => ({ exitCode: 0, rows, total: 100, messages });
+  const replies = await serveLines(lines, call);
+  const { text } = replies.at(-1).result.content[0];
+  const shown = JSON.parse(text);
+  expect(text.length).toBeLessThan(40_000);
+  expect(text.length).toBeGreaterThan(38_000);
+  expect(shown.messages.length).toBe(Math.min(count, 38) + 1);
+  expect(shown.rows.length).toBeLessThanOrEqual(least);
+});
 
 it('mcp ends when its client no longer reads, although it may write more', async () => {
   const input = new PassThrough();
