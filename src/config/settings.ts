@@ -167,8 +167,6 @@ export class Settings {
     if (text === undefined) return undefined;
     const { value, error } = attempt(() => parseGiven(SETTINGS[key].value, text, key, this.#env));
     if (!error) return value;
-    // A defect is no invalid value.
-    if (error.code === 'failed') throw error;
     throw error.with({ code: 'config', message: `${error.message} (from ${origin})` });
   }
 

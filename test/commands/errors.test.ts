@@ -40,6 +40,7 @@ it.each([
   ],
   [formatError(long, { ...JSON_LINE, width: 15 }), formatError(long, JSON_LINE)],
   [formatNotice('note', { message: 'copy this command' }, NARROW), 'imgctl: copy this command\n'],
+  [formatNotice('debug', { message: 'GET /v2: 200' }, NARROW), 'imgctl: debug: GET /v2: 200\n'],
 ])('a message is printed as %j', (text, expected) => {
   expect(text).toBe(expected);
 });

@@ -1,8 +1,8 @@
 // Settings: where values come from and which are valid; config.json, read strictly and changed one at a time.
 
-import { chmodSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import fs, { chmodSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { hintText } from '../../src/cli/hints.ts';
 import { readCertificates } from '../../src/config/addresses.ts';
 import {
@@ -17,7 +17,7 @@ import { Settings, settle } from '../../src/config/settings.ts';
 import { checkName, MAX_AGE, parseDuration } from '../../src/config/values.ts';
 import { hint, imgctl } from '../../src/facts.ts';
 import { type System, systemOf } from '../../src/io.ts';
-import { hintOf, thrownBy } from '../support/errors.ts';
+import { failure, hintOf, thrownBy } from '../support/errors.ts';
 import { fakeIo, impatientIo, temporaryDirectory } from '../support/io.ts';
 import { unixOnly, unixOnlySuite } from '../support/platform.ts';
 
@@ -310,6 +310,29 @@ it('a profile of another service keeps only what is of no service', () => {
     'timeout retries concurrency ca-file output columns.images columns.my-images time limit-rate token-store token-store-password-command wait-for-token';
   const others = { kept: kept.split(' '), storedAt: undefined };
   expect(keptAt('https://b.example')).toEqual(others);
+});
+
+it('settings that the user may not read are an error that says how to look at their rights', () => {
+  const directory = directoryWith('{}');
+  const open = vi.spyOn(fs, 'openSync').mockImplementation(() => {
+    throw Object.assign(new Error('open'), { code: 'EACCES' });
+  });
+  onTestFinished(() => open.mockRestore());
+  const error = thrownBy(() => readConfigFile(directory, fakeIo()));
+  const file = path.join(directory, 'config.json');
+  const message = `cannot read the settings in ${file}: permission denied`;
+  expect(error).toMatchObject({ code: 'config', message });
+  expect(hintOf(error)).toBe(`check the permissions: ls -ld ${directory} ${file}`);
+});
+
+const onUnix = unixOnly('paths are written for Unix');
+onUnix('settings that cannot be written are an error with its cause and a hint', async () => {
+  const error = await failure(changeProfile(runIn('/dev/null/x'), 'a', { time: 'iso' }));
+  const message = 'cannot write /dev/null/x/config.json: not a directory';
+  expect(error).toMatchObject({ code: 'config', message, cause: { code: 'ENOTDIR' } });
+  expect(hintOf(error)).toBe(
+    'check disk space and permissions, or set IMGCTL_CONFIG_DIR; the settings are unchanged',
+  );
 });
 
 it('an unreadable file of certificates is an error with its cause', () => {

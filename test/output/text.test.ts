@@ -83,6 +83,11 @@ it('wrapWords counts what it is told to', () => {
   expect(wrapWords('日本 日本 b c', 6, { measure: displayWidth })).toEqual(['日本', '日本 b', 'c']);
 });
 
+it('wrapWords counts an indent, and what else is on the first line', () => {
+  const lines = wrapWords('a b ccc d e', 7, { indent: '  ', used: 4 });
+  expect(lines).toEqual(['a b', '  ccc d', '  e']);
+});
+
 it('wrapWords makes no line of several words wider than the width', () => {
   const words = fc.array(anyText(), { minLength: 1, maxLength: 8 });
   const property = fc.property(words, fc.nat(20), (parts, width) => {
