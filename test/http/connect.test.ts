@@ -8,7 +8,7 @@ import net from 'node:net';
 import path from 'node:path';
 import tls from 'node:tls';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { trustOptions } from '../../src/http/connect.ts';
+import { Connector, trustOptions } from '../../src/http/connect.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { clientOf, GET, PATCH, proxyFor } from '../support/client.ts';
 import { failure, hintOf } from '../support/errors.ts';
@@ -216,6 +216,14 @@ it('close ends a connection that is still being opened', async () => {
   expect(await sent).toBe('stop');
   await client.close();
   await closed;
+});
+
+it('nothing is connected after close', async () => {
+  const { baseUrl } = await listen(net.createServer());
+  const connector = new Connector({ timeout: 600_000 });
+  connector.close();
+  const error = await new Promise((resolve) => connector.connect(new URL(baseUrl), resolve));
+  expect(error).toMatchObject({ code: 'ECONNRESET' });
 });
 
 it.each([

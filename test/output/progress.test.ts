@@ -47,6 +47,9 @@ afterEach(() => void vi.useRealTimers());
 
 describe('progress on a terminal', () => {
   it('redraws one line and erases it, without a listener on the process', async () => {
+    // ora draws nothing there by default.
+    vi.stubEnv('CI', 'true');
+    onTestFinished(() => void vi.unstubAllEnvs());
     const { sink, console } = start();
     const listeners = () => process.eventNames().map((name) => process.listenerCount(name));
     const before = listeners();

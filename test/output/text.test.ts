@@ -36,6 +36,7 @@ it('jsonText writes any value without harmful characters, and it parses to the s
     expect(JSON.parse(json)).toEqual(JSON.parse(JSON.stringify(value)));
   });
   fc.assert(property);
+  expect(jsonText('\u007f', 0)).toBe('"\\u007f"');
   expect(jsonText(['ä日😀\u009b'], 2)).toBe('[\n  "ä日😀\\u009b"\n]');
 });
 
@@ -65,6 +66,7 @@ it.each([
   ['ubuntu.ova', 2, false, '..'],
   ['👨‍👩‍👧👨‍👩‍👧', 3, true, '👨‍👩‍👧…'],
   ['日本語日本語日本語日本語.ova', 16, true, '日本語日…語.ova'],
+  ['👨‍👩‍👧'.repeat(60), 60, true, `${'👨‍👩‍👧'.repeat(10)}…${'👨‍👩‍👧'.repeat(19)}`],
 ])('%j is cut to %i cells (unicode: %s): %j', (text, width, unicode, expected) => {
   expect(cutMiddle(text, width, unicode)).toBe(expected);
 });
