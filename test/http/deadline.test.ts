@@ -3,6 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { getEventListeners } from 'node:events';
 import fs from 'node:fs';
+import { createRequire } from 'node:module';
 import net from 'node:net';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -11,7 +12,16 @@ import type { ImgctlError } from '../../src/errors.ts';
 import type { HttpEvent, HttpRequest } from '../../src/http/message.ts';
 import { createTransport, type TransportOptions } from '../../src/http/transport.ts';
 import { selfSigned } from '../support/certificate.ts';
-import { bytes, CHUNKED, clientOf, ENDPOINT, GET, PATCH, proxyFor } from '../support/client.ts';
+import {
+  bytes,
+  CHUNKED,
+  clientOf,
+  ENDPOINT,
+  GET,
+  LENGTH_10,
+  PATCH,
+  proxyFor,
+} from '../support/client.ts';
 import { failure } from '../support/errors.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { unixOnly } from '../support/platform.ts';
@@ -141,6 +151,23 @@ it('a connection that is not open in time leaves its place to another one', asyn
   vi.advanceTimersByTime(1_000);
   await expect.poll(() => proxy.heads).toHaveLength(2);
   expect((await second).status).toBe(200);
+});
+
+it('a response may take as long as the timeout allows, whatever the limits of undici', async () => {
+  const open: net.Socket[] = [];
+  const raw = (socket: net.Socket) => void open.push(socket);
+  const { baseUrl } = await scriptedServer(() => ({ raw }));
+  const response = senderTo(baseUrl)('/a', { timeout: 600_000 });
+  await expect.poll(() => open).toHaveLength(1);
+  // Moves the clock of undici, whose limits are 5 min by default.
+  const { tick } = createRequire(import.meta.url)('undici/lib/util/timers.js');
+  for (const part of [`${LENGTH_10}12345`, '67890']) {
+    // The first tick starts what is new.
+    for (const milliseconds of [0, 400_000]) tick(milliseconds);
+    open[0]?.write(part);
+    for (let turns = 0; turns < 20; turns += 1) await new Promise(setImmediate);
+  }
+  expect(`${(await response).body}`).toBe('1234567890');
 });
 
 it('the timeout starts again with each chunk of a body', async () => {
