@@ -21,6 +21,8 @@ it('demo does the whole job with no settings of the user, and leaves nothing beh
   const shown = stdout.replaceAll(/127\.0\.0\.1:\d+/g, 'HOST').replace(/(stored_in +).*/, '$1FILE');
   await expect(`${shown}---\n${stderr}`).toMatchFileSnapshot('demo.txt');
   expect({ exitCode, left: readdirSync(folder) }).toEqual({ exitCode: 0, left: [] });
+  const [baseUrl = ''] = /http:\S+/.exec(stdout) ?? [];
+  await expect(fetch(baseUrl)).rejects.toThrow('fetch failed');
 });
 
 it('demo says that it was interrupted, and leaves nothing behind', async () => {
@@ -38,6 +40,7 @@ it('demo says at which command it failed, below the error of that command', asyn
   const io = fakeIo({ time: 0 });
   const sleep: typeof io.sleep = async (...given) => {
     const [name = ''] = readdirSync(folder);
+    expect(name).toMatch(/^imgctl-demo-/);
     rmSync(path.join(folder, name, 'uploads'), { recursive: true, force: true });
     await io.sleep(...given);
   };
