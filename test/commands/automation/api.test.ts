@@ -139,7 +139,8 @@ describe('api', () => {
   it('fails if --paginate reads a page twice', async () => {
     const { imgctl, requests } = await scriptedUser({ 'GET /v2/image': { json: NEXT } });
     const { stderr, exitCode } = await imgctl('api /v2/image?page=1 --paginate');
-    expect([stderr.includes('the pages do not end'), exitCode]).toEqual([true, 1]);
+    const reason = 'next_url leads back to a page already read\nhint: run the command again';
+    expect([stderr, exitCode]).toEqual([`imgctl: the pages do not end: ${reason}\n`, 1]);
     expect(requests()).toHaveLength(2);
   });
 
