@@ -241,7 +241,11 @@ describe('--from', () => {
       (text) => text.replace('1', '0'),
       'has an unknown format\nhint: save a snapshot to another',
     ],
-    ['with images twice', (text) => text.replace('{', '{"images":[],'), 'has images twice'],
+    [
+      'with images twice',
+      (text) => text.replace('{', '{"images":[],'),
+      'has images twice\nhint: save a new one with: imgctl images snapshot all.json\n',
+    ],
     ['without a time', (text) => text.replace('_at', ''), 'has an unknown format'],
     ['another file', () => 'root:x:0:0', 'has an unknown format'],
     ['without images', (text) => text.replace('images":', 'x":'), 'has an unknown format'],
