@@ -122,6 +122,7 @@ describe('the JSON of a successful response', () => {
   const record = { error: 'authentication error', message: 'Invalid token.', status: 401 };
   it.each<[unknown, string, string, number]>([
     [record, 'token-refused', 'the service refused the access token: Invalid token', 4],
+    [{ ...record, status: 400 }, 'failed', `${AT}: 400, Invalid token`, 1],
     [{ ...record, status: 500 }, 'server-error', `${AT}: 500, Invalid token`, 1],
   ])('that is the error record %j is the error of its status', (json, code, message, exitCode) => {
     const error = thrownBy(() => readJson(withRecordStatus(response(200, json))));

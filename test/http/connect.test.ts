@@ -223,7 +223,20 @@ it('nothing is connected after close', async () => {
   const connector = new Connector({ timeout: 600_000 });
   connector.close();
   const error = await new Promise((resolve) => connector.connect(new URL(baseUrl), resolve));
-  expect(error).toMatchObject({ code: 'ECONNRESET' });
+  const message = 'the connection was closed while it was being opened';
+  expect(error).toMatchObject({ code: 'ECONNRESET', message });
+});
+
+it('a connection that is not open in time ends with an error', async () => {
+  // The server never speaks, so the TLS handshake does not end.
+  const { baseUrl } = await listen(net.createServer());
+  const connector = new Connector({ timeout: 1 });
+  const origin = new URL(baseUrl.replace('http:', 'https:'));
+  const error = await new Promise((resolve) => connector.connect(origin, resolve));
+  expect(error).toMatchObject({
+    code: 'ETIMEDOUT',
+    message: 'the connection was not open in time',
+  });
 });
 
 it.each([

@@ -60,6 +60,7 @@ describe('Redaction', () => {
     [SECRET, `cut: ${SECRET.slice(0, 15)}…`, 'cut: ***…'],
     [SECRET, ENCODED.slice(0, 21), '***'],
     [SECRET, `${ENCODED.slice(0, 22)}…`, '***…'],
+    ['hunter2', 'hun…, hu…', '***…, hu…'],
     [SECRET, 'correct horses are not it', '***s are not it'],
     [SECRET, '&#x110000; &#1114112;', '&#x110000; &#1114112;'],
     [SECRET, 'a correct answer', 'a correct answer'],

@@ -260,10 +260,15 @@ describe('forgetTokens', () => {
     expect([forgetTokens(directory), namesIn(directory)]).toEqual([1, []]);
   });
 
-  it('removes the other files if one cannot be removed', async () => {
+  it.each([
+    ['a token', 'remove it by hand: it may hold an access token'],
+    ['a refusal', 'remove it by hand'],
+  ])('removes the other files if that of %s cannot be removed', async (what, hint) => {
     const directory = temporaryDirectory();
-    for (const username of ['a', 'b', 'c'])
-      await cacheIn(directory, { username }).cache.write(TOKEN);
+    for (const username of ['a', 'b', 'c']) {
+      const { cache } = cacheIn(directory, { username });
+      await (what === 'a token' ? cache.write(TOKEN) : cache.writeRefusal(REFUSAL));
+    }
     const [first = ''] = namesIn(directory);
     const busy = Object.assign(new Error(), { code: 'EBUSY' });
     const remove = vi.spyOn(fs, 'rmSync').mockImplementationOnce(() => {
@@ -274,7 +279,7 @@ describe('forgetTokens', () => {
     expect(thrownBy(() => forgetTokens(directory))).toMatchObject({
       code: 'config',
       message: `cannot remove ${file}: resource busy or locked`,
-      facts: advice('remove it by hand: it may hold an access token'),
+      facts: advice(hint),
     });
     expect(namesIn(directory)).toEqual([first]);
     // Another logout came first.

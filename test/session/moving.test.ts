@@ -142,7 +142,7 @@ describe('a token request', () => {
     const { session } = await sessionDuring(logOut, accepting(['T']));
     const message = 'another imgctl logged out or took over the lock during this login';
     await expect(session.tokens?.login(DEMO)).rejects.toMatchObject({
-      code: 'failed',
+      ...{ code: 'failed', facts: advice('run the command again') },
       message,
     });
     expect(session.files.read()).toBeUndefined();

@@ -300,7 +300,11 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     ['is read-only', 'replicaof 127.0.0.1 1', "READONLY You can't write"],
     ['refuses the password', 'acl setuser imgctl resetpass', 'WRONGPASS invalid'],
     ['denies a command', 'acl setuser imgctl -set', "ERR The user executing the script can't run"],
-    ['holds something else', 'set TOKEN pässwort px 1000000', 'it holds something other than a'],
+    [
+      'holds something else',
+      'set TOKEN pässwort px 1000000',
+      'it holds something other than a token',
+    ],
   ])('that %s costs a warning, and is left alone', async (_, command, reason) => {
     const { redis, use, machine, token, unusable, tokenRequests } = await fleetWithToken();
     redis.cli('del', token);
