@@ -9,7 +9,7 @@ import { temporaryDirectory } from '../support/io.ts';
 import { BLOCK, packTar, type TarMember, withChecksum } from '../support/package-writer.ts';
 import { unixOnly } from '../support/platform.ts';
 import { rows } from '../support/rows.ts';
-import { codes, member, readBytes, readMembers, sample } from './harness.ts';
+import { codes, expectFindings, member, readBytes, readMembers, sample } from './harness.ts';
 
 /** Bytes of the blocks that end an archive. */
 const END = 2 * BLOCK;
@@ -37,6 +37,7 @@ describe('an archive', () => {
   const inPadding = followedBy(member('x', 'x')).subarray(0, -END - 9);
   const inManifest = packTar(sample().slice(0, 2)).subarray(0, -END - 400);
   const inExtension = packTar([{ ...member('x', 'x'.repeat(100)), type: 'x' }]).subarray(0, 600);
+  const AT_END = `test.ova, byte ${ENDLESS.length}`;
   const large = (header: Buffer) => header.fill(255, 125, 136).fill(128, 124, 125);
 
   it.each([
@@ -54,19 +55,62 @@ describe('an archive', () => {
     ['of text', ['not-a-tar'], Buffer.alloc(2000, 'text ')],
     ['of zeros', ['no-descriptor'], Buffer.alloc(4096)],
     ['of 300 bytes', ['not-a-tar'], ENDLESS.subarray(0, 300)],
-    ['without an end', ['no-end-of-archive'], ENDLESS],
-    ['with half of its end', ['short-end-of-archive?'], WHOLE.subarray(0, -BLOCK)],
-    ['that ends in a header', ['truncated-header'], then(Buffer.alloc(100))],
-    ['that ends in a member', ['truncated-member'], ENDLESS.subarray(0, -1)],
-    ['cut in its descriptor', ['truncated-member', 'no-manifest?'], ENDLESS.subarray(0, 2000)],
-    ['cut in its manifest', ['truncated-member', 'missing-file'], inManifest],
-    ['that ends in padding', ['no-end-of-archive', 'unreferenced-file?'], inPadding],
-    ['cut in an extended header', ['pax-header?', 'truncated-member'], then(inExtension)],
-    ['that goes on with junk', ['bad-header'], then(Buffer.alloc(BLOCK, 'x'))],
+    [
+      'without an end',
+      [`no-end-of-archive ${AT_END}: the two zero blocks at the end are missing`],
+      ENDLESS,
+    ],
+    [
+      'with half of its end',
+      [`short-end-of-archive? ${AT_END}: only one zero block at the end`],
+      WHOLE.subarray(0, -BLOCK),
+    ],
+    [
+      'that ends in a header',
+      [`truncated-header ${AT_END}: the archive ends inside a header`],
+      then(Buffer.alloc(100)),
+    ],
+    [
+      'that ends in a member',
+      ['truncated-member vm-disk1.vmdk: the archive ends after 71679 of 71680 bytes'],
+      ENDLESS.subarray(0, -1),
+    ],
+    [
+      'cut in its descriptor',
+      ['truncated-member vm.ovf: the archive ends after 1488 of 3130 bytes', 'no-manifest?'],
+      ENDLESS.subarray(0, 2000),
+    ],
+    [
+      'cut in its manifest',
+      ['truncated-member vm.mf: the archive ends after 112 of 169 bytes', 'missing-file'],
+      inManifest,
+    ],
+    [
+      'that ends in padding',
+      [
+        'no-end-of-archive test.ova, byte 78336: the two zero blocks at the end are missing',
+        'unreferenced-file?',
+      ],
+      inPadding,
+    ],
+    [
+      'cut in an extended header',
+      ['pax-header?', 'truncated-member x: the archive ends after 88 of 100 bytes'],
+      then(inExtension),
+    ],
+    [
+      'that goes on with junk',
+      [`bad-header ${AT_END}: damaged header; the rest of the archive is unreadable`],
+      then(Buffer.alloc(BLOCK, 'x')),
+    ],
     ['with 1 MiB of zeros after its end', [], then(Buffer.alloc(END + 2 ** 20))],
-    ['with more after its end', ['trailing-data'], Buffer.concat([WHOLE, ENDLESS])],
+    [
+      'with more after its end',
+      ['trailing-data test.ova, byte 78336: 77312 bytes after the end of the archive'],
+      Buffer.concat([WHOLE, ENDLESS]),
+    ],
   ])('%s has the findings %j', async (_, expected, archive) => {
-    expect(codes(await readBytes(archive))).toEqual(expected);
+    expectFindings(await readBytes(archive), expected);
   });
 
   it('with more than 1 MiB after its end says how much', async () => {
@@ -77,20 +121,19 @@ describe('an archive', () => {
 
   it.each([
     [
-      /^compressed with gzip; decompress it first$/,
+      'compressed with gzip; decompress it first',
       Buffer.concat([Buffer.from([0x1f, 0x8b]), Buffer.alloc(1000, 7)]),
     ],
     [
-      /^a zip archive, not a tar archive$/,
+      'a zip archive, not a tar archive',
       Buffer.concat([Buffer.from('PK\u0003\u0004'), Buffer.alloc(1000, 7)]),
     ],
-    [/^a VMDK disk, not a tar archive$/, sample()[2].content],
-    [/^XML, .*; the name of a descriptor must end in \.ovf$/, sample()[0].content],
-    [/^the file is empty$/, Buffer.alloc(0)],
+    ['a VMDK disk, not a tar archive', sample()[2].content],
+    ['XML, not a tar archive; the name of a descriptor must end in .ovf', sample()[0].content],
+    ['the file is empty', Buffer.alloc(0)],
   ])('of another format says so: %s', async (message, bytes) => {
     const { findings } = await readBytes(bytes);
-    expect(findings).toEqual([expect.objectContaining({ code: 'not-a-tar' })]);
-    expect(findings[0]?.message).toMatch(message);
+    expect(findings).toMatchObject([{ code: 'not-a-tar', message }]);
   });
 
   it('has one finding when cut at any of 50 offsets', async () => {
@@ -248,9 +291,6 @@ describe('a member', () => {
     truncateSync(path, archive.length + size);
     const { summary } = await checkPackage(path, {});
     expect(codes(summary)).toEqual(['not-ustar?', FILE]);
-    expect(summary.findings[0]?.message).toMatch(
-      /only large files and long names need another format$/,
-    );
     expect(summary.files.at(-1)).toEqual({ name: 'big.bin', size, role: 'other' });
   });
 });

@@ -96,7 +96,7 @@ const MESSAGES: Partial<Record<FindingCode, RegExp>> = {
     /^(does not end with a footer|ends before (its grain directory|its grain table at sector \d+|the end of its (header|embedded descriptor|grain at sector \d+)))$/,
   'vmdk-type':
     /^(an ESX server extent, not allowed in a package|declared as streamOptimized, but its grains are not compressed)$/,
-  'manifest-too-large': /^\d+ bytes, more than 2 MiB$/,
+  'manifest-too-large': /^2097153 bytes, more than 2 MiB$/,
   'manifest-syntax': /^not encoded in UTF-8; save it as UTF-8$/,
   'digest-without-file': /^listed in the manifest, but missing$/,
   'certificate-without-manifest': /^the manifest it signs is missing$/,
@@ -131,6 +131,18 @@ const MESSAGES: Partial<Record<FindingCode, RegExp>> = {
 export function codes({ findings }: PackageSummary): string[] {
   for (const { code, message } of findings) expect(message, code).toMatch(MESSAGES[code] ?? 'none');
   return findings.map(({ code, severity }) => (severity === 'error' ? code : `${code}?`));
+}
+
+/**
+ * Expects these findings in order, each as its code, `?` if it is a warning, or whole:
+ * `bad-header vm.ova, byte 512: damaged header`.
+ */
+export function expectFindings(summary: PackageSummary, expected: readonly string[]): void {
+  const found = codes(summary).map((code, at) => {
+    const { place, message } = summary.findings[at] ?? {};
+    return expected[at]?.includes(' ') ? `${code} ${place}: ${message}` : code;
+  });
+  expect(found).toEqual(expected);
 }
 
 export function member(name: string, content: string | Uint8Array = ''): TarMember {

@@ -124,38 +124,33 @@ describe('a disk', () => {
   const zeros = identified('CID=1\nparentCID=0');
   const other = identified('CID=5e6f7082\nparentCID=ffffffff');
   const REF = 'ovf:parentRef="b"';
-  it.each<[string, RegExp | null, Buffer, Buffer | null, string]>([
+  const NO_PARENT = 'no parentRef names a disk of this package';
+  it.each<[string, string | null, Buffer, Buffer | null, string]>([
     ['with its parent', null, delta, base, REF],
     ['with its parent in a hint', null, hinted, base, REF],
     ['with its parent, whose parentCID is first', null, delta, turned, REF],
-    ['with another parent and zeros', /the CID of its parent b is 5e6f7081$/, zeros, base, REF],
-    ['with another parent', /the CID of its parent b is 5e6f7082$/, delta, other, REF],
+    ['with another parent and zeros', 'the CID of its parent b is 5e6f7081', zeros, base, REF],
+    ['with another parent', 'the CID of its parent b is 5e6f7082', delta, other, REF],
     [
       'with a parent that is missing',
-      /; its parent b has no file that can be read$/,
+      'its parent b has no file that can be read',
       delta,
       null,
       REF,
     ],
-    ['with its parent, but no parentRef', /no parentRef names/, delta, base, ''],
+    ['with its parent, but no parentRef', NO_PARENT, delta, base, ''],
     [
       'with itself as its parent',
-      /; its parentRef names its own file$/,
+      'its parentRef names its own file',
       delta,
       base,
       'ovf:parentRef="d"',
     ],
-    [
-      'with an unknown parent',
-      /; no parentRef names a disk of this package$/,
-      delta,
-      base,
-      'ovf:parentRef="x"',
-    ],
+    ['with an unknown parent', NO_PARENT, delta, base, 'ovf:parentRef="x"'],
     ['of qcow2 with its parent', null, qcow2(3, BACKED), base, REF],
     [
       'of qcow2 with a delta as its parent, and the other way round',
-      /not end in a complete disk/,
+      'its chain of parents does not end in a complete disk of this package',
       backed,
       backed,
       REF,
@@ -173,9 +168,8 @@ describe('a disk', () => {
       ...parents,
     ]);
     const found = findings.filter(({ code }) => code === 'needs-other-disk');
-    expect([...new Set(found.map(({ message }) => message))]).toEqual(
-      expected ? [expect.stringMatching(expected)] : [],
-    );
+    const problems = new Set(found.map(({ message }) => message.split('; ')[1]));
+    expect([...problems]).toEqual(expected ? [expected] : []);
   });
 });
 

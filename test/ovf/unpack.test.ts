@@ -86,81 +86,94 @@ describe('a file without a digest', () => {
 
   const early = flipped(gzipSync(bytesOf(300_000, 'disk'), { level: 1 }), 20);
 
-  it.each<[string, RegExp | undefined, Buffer, DiskOptions]>([
+  // What zlib says depends on the version of zlib that packed it.
+  const DAMAGED = /^unpack-failed: damaged gzip: (incorrect|invalid) /;
+
+  it.each<[string, string | RegExp | undefined, Buffer, DiskOptions]>([
     ['of gzip', undefined, packed, RAW],
     ['of several gzip members', undefined, twice, RAW],
     ['of gzip and zeros', undefined, then(zeros), RAW],
-    ['that is empty in gzip', /^unpack-failed: unpacks to no bytes/, gzipSync(''), RAW],
-    ['that is empty', /^size-mismatch: a disk of 0 bytes/, Buffer.of(), { ...RAW, gzip: false }],
+    ['that is empty in gzip', 'unpack-failed: unpacks to no bytes', gzipSync(''), RAW],
+    ['that is empty', 'size-mismatch: a disk of 0 bytes', Buffer.of(), { ...RAW, gzip: false }],
     [
       'of gzip that is not declared',
-      /unexpected end/,
+      'unpack-failed: damaged gzip: unexpected end of file',
       packed.subarray(0, -4),
       { ...RAW, gzip: false },
     ],
     [
       'of half a gzip',
-      /^unpack-failed: damaged gzip: unexpected end/,
+      'unpack-failed: damaged gzip: unexpected end of file',
       packed.subarray(0, -4000),
       RAW,
     ],
-    ['with a flipped bit in gzip', /^unpack-failed: damaged gzip: /, flipped(packed, 2000), RAW],
-    ['with such a bit long before its end', /^unpack-failed: damaged gzip: /, early, RAW],
+    ['with a flipped bit in gzip', DAMAGED, flipped(packed, 2000), RAW],
+    ['with such a bit long before its end', DAMAGED, early, RAW],
     [
       'with a wrong checksum in gzip',
-      /incorrect data check/,
+      'unpack-failed: damaged gzip: incorrect data check',
       flipped(packed, packed.length - 8),
       RAW,
     ],
     [
       'with a damaged second member',
-      /incorrect header/,
+      'unpack-failed: damaged gzip: incorrect header check',
       flipped(twice, gzipSync(raw.subarray(0, MIB)).length),
       RAW,
     ],
-    ['with text after gzip', /incorrect header/, then(Buffer.from('text')), RAW],
-    ['with text after gzip and zeros', /more data after/, then(zeros, Buffer.from('text')), RAW],
+    [
+      'with text after gzip',
+      'unpack-failed: damaged gzip: incorrect header check',
+      then(Buffer.from('text')),
+      RAW,
+    ],
+    [
+      'with text after gzip and zeros',
+      'unpack-failed: damaged gzip: more data after its end',
+      then(zeros, Buffer.from('text')),
+      RAW,
+    ],
     [
       'above its capacity in gzip',
-      /^unpack-failed: unpacks to more than 5242880 bytes/,
+      'unpack-failed: unpacks to more than 5242880 bytes',
       gzipSync(Buffer.alloc(6 * MIB)),
       { ...RAW, capacity: Math.ceil(MIB / 1.01) },
     ],
     [
       'far above its capacity in VHDX and gzip',
-      /^unpack-failed: unpacks to more than 69206016 bytes/,
+      'unpack-failed: unpacks to more than 69206016 bytes',
       gzipSync(Buffer.concat([Buffer.from('vhdxfile'), Buffer.alloc(66 * MIB)]), { level: 1 }),
       { ...RAW, capacity: MIB },
     ],
     ['of a disk in gzip', undefined, gzipSync(disk), { gzip: true }],
     [
       'of half a disk in gzip',
-      /does not end with a footer/,
+      'unpack-failed: does not end with a footer and the end of the stream',
       gzipSync(disk.subarray(0, GRAIN + 400)),
       { gzip: true },
     ],
     [
       'of half a disk in gzip, which only its name tells',
-      /does not end with a footer/,
+      'unpack-failed: does not end with a footer and the end of the stream',
       gzipSync(disk.subarray(0, GRAIN + 400)),
       { gzip: true, name: 'd.vmdk.gz', format: '' },
     ],
     [
       'of a damaged grain in gzip',
-      /damaged grain at sector/,
+      'unpack-failed: damaged grain at sector 128: invalid distance too far back',
       gzipSync(flipped(disk, GRAIN + 100)),
       { gzip: true },
     ],
     ['of a stream-optimised disk', undefined, disk, {}],
     [
       'with a damaged grain',
-      /^unpack-failed: damaged grain at sector \d+: /,
+      'unpack-failed: damaged grain at sector 128: invalid distance too far back',
       flipped(disk, GRAIN + 100),
       {},
     ],
     [
       'with a grain that is too large',
-      /damaged grain at sector \d+: unpacks to more than 65536 bytes/,
+      'unpack-failed: damaged grain at sector 128: unpacks to more than 65536 bytes',
       changed((b) => {
         const grain = deflateSync(Buffer.alloc(2 ** 16 + 1));
         b.writeUInt32LE(grain.length, GRAIN + 8);
@@ -176,49 +189,49 @@ describe('a file without a digest', () => {
     ],
     [
       'of a disk in gzip with another footer',
-      /^unpack-failed: its footer differs from its header/,
+      'unpack-failed: its footer differs from its header',
       gzipSync(changed((b) => b.writeUInt32LE(2048, b.length - 1012))),
       { gzip: true },
     ],
     [
       'with a grain elsewhere',
-      /^unpack-failed: invalid grain at sector \d+: \d+ bytes for sector 77 of 8192$/,
+      'unpack-failed: invalid grain at sector 128: 169 bytes for sector 77 of 8192',
       changed((b) => b.writeUInt32LE(77, GRAIN)),
       {},
     ],
     [
       'with a grain beyond its end',
-      /invalid grain/,
+      'unpack-failed: invalid grain at sector 128: 169 bytes for sector 1048576 of 8192',
       changed((b) => b.writeUInt32LE(2 ** 20, GRAIN)),
       {},
     ],
     [
       'with a grain that moved',
-      /grain tables do not fit/,
+      'unpack-failed: its grain tables do not fit its grains',
       changed((b) => b.writeUInt32LE(128, GRAIN)),
       {},
     ],
     [
       'with an endless grain',
-      /invalid grain/,
+      'unpack-failed: invalid grain at sector 128: 1073741824 bytes for sector 0 of 8192',
       changed((b) => b.writeUInt32LE(2 ** 30, GRAIN + 8)),
       {},
     ],
     [
       'with an unknown marker',
-      /unknown marker/,
+      'unpack-failed: unknown marker at sector 130',
       changed((b) => b.writeUInt32LE(7, TABLE - 500)),
       {},
     ],
     [
       'with a lost grain',
-      /grain tables do not fit/,
+      'unpack-failed: its grain tables do not fit its grains',
       changed((b) => b.fill(0, TABLE, TABLE + 4)),
       {},
     ],
     [
       'without the footer marker',
-      /invalid grain at sector/,
+      'unpack-failed: invalid grain at sector 138: 196609 bytes for sector 14332806219 of 8192',
       changed((b) => b.fill(0, disk.length - 1536, disk.length - 1024)),
       {},
     ],
@@ -227,13 +240,13 @@ describe('a file without a digest', () => {
     ['of gzip and such a disk', undefined, gzipSync(withoutOverhead), { gzip: true }],
     [
       'with a marker of another length',
-      /unknown marker at sector/,
+      'unpack-failed: unknown marker at sector 130',
       changed((b) => b.writeUInt32LE(9, TABLE - 512)),
       {},
     ],
     [
       'with a grain that is too small',
-      /damaged grain at sector \d+: unpacks to 100 bytes/,
+      'unpack-failed: damaged grain at sector 128: unpacks to 100 bytes',
       changed((b) => {
         const grain = deflateSync(Buffer.alloc(100));
         b.writeUInt32LE(grain.length, GRAIN + 8);
@@ -243,37 +256,37 @@ describe('a file without a digest', () => {
     ],
     [
       'of a disk in gzip that repeats a grain',
-      /^unpack-failed: unpacks to more than 4194305 bytes/,
+      'unpack-failed: unpacks to more than 4194305 bytes',
       gzipSync(Buffer.concat([disk.subarray(0, GRAIN), ...Array(65).fill(FIRST_GRAIN)])),
       { gzip: true, capacity: 1 },
     ],
     [
       'that repeats a grain, whose capacity is set by a property',
-      /^unpack-failed: unpacks to more than 8430551 bytes/,
+      'unpack-failed: unpacks to more than 8430551 bytes',
       REPEATED,
       { capacity: PROPERTY },
     ],
     [
       'of a disk in gzip that repeats a grain, whose capacity is set by a property',
-      /^unpack-failed: unpacks to more than 8430551 bytes/,
+      'unpack-failed: unpacks to more than 8430551 bytes',
       gzipSync(REPEATED),
       { gzip: true, capacity: PROPERTY },
     ],
     [
       'of a disk in gzip with a grain behind its footer',
-      /does not end with a footer and the end/,
+      'unpack-failed: does not end with a footer and the end of the stream',
       gzipSync(Buffer.concat([disk.subarray(0, -512), FIRST_GRAIN, Buffer.alloc(512)])),
       { gzip: true },
     ],
     [
       'of a disk in gzip without the end of the stream',
-      /does not end with a footer and the end/,
+      'unpack-failed: does not end with a footer and the end of the stream',
       gzipSync(disk.subarray(0, -512)),
       { gzip: true },
     ],
     [
       'of a disk in gzip that ends inside a grain',
-      /^unpack-failed: ends inside the grain at sector \d+/,
+      'unpack-failed: ends inside the grain at sector 128',
       gzipSync(Buffer.concat([disk.subarray(0, GRAIN), LARGE_GRAIN.subarray(0, 1_200)])),
       { gzip: true },
     ],
@@ -288,21 +301,23 @@ describe('a file without a digest', () => {
       ['before its grains', IN_FRONT.subarray(0, 5_120), 'ends before its grains'],
       ['in a grain', LARGE, 'ends inside the grain at sector 128'],
       ['after a marker', IN_FRONT.subarray(0, TABLE), 'ends after the marker at sector 130'],
-    ].map(([where, bytes = '', reason]): [string, RegExp, Buffer, DiskOptions] => [
+    ].map(([where, bytes = '', reason]): [string, string, Buffer, DiskOptions] => [
       `of a disk in gzip, its directory in front, that ends ${where}`,
-      new RegExp(`^unpack-failed: ${reason}`),
+      `unpack-failed: ${reason}`,
       gzipSync(bytes),
       { gzip: true },
     ]),
     [
       'of another compression',
-      /^vmdk-header: unknown compression 2/,
+      'vmdk-header: unknown compression 2',
       changed((b) => b.writeUInt16LE(2, 77)),
       {},
     ],
   ])('%s: %s', async (_, expected, content, options) => {
     const problem = await problemOf(content, options);
-    expect(problem).toEqual(expected && expect.stringMatching(expected));
+    expect(problem).toEqual(
+      expected instanceof RegExp ? expect.stringMatching(expected) : expected,
+    );
   });
 
   it('is unpacked or only read, and is neither if it has a digest', async () => {
