@@ -35,9 +35,9 @@ export const TOPICS = [
 export const TOPIC_NAMES: readonly string[] = TOPICS.map(({ name }) => name);
 
 /** The variables of secrets, but for those that the topic fleet explains. */
-const OWN_SECRETS = Object.values(SECRETS)
-  .filter(([name]) => !name.startsWith('IMGCTL_TOKEN_STORE'))
-  .map(([name, meaning]): Term => [name, meaning]);
+const OWN_SECRETS = Object.values(SECRETS).flatMap(([name, , meaning]): Term[] =>
+  meaning === undefined ? [] : [[name, meaning]],
+);
 
 export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Block[]>> = {
   options: [

@@ -73,7 +73,7 @@ export async function readCredentials(
   const label = `upload ${secretName} for ${printable(username)} at ${host}`;
   const password = source ? await source.read() : await prompt(context, label, fixes.secret, true);
   console.redaction.add(password, username);
-  const set = imgctl('config', 'set', SECRETS[secret][2], 'COMMAND');
+  const set = imgctl('config', 'set', SECRETS[secret][1], 'COMMAND');
   const typedSecret = { name: secretName, store: hint`to store a command that prints it: ${set}` };
   const typed = { user: typedUser, secret: source ? undefined : typedSecret };
   const origin = source?.origin ?? `the ${secretName}`;
@@ -87,7 +87,7 @@ export async function readCredentials(
 /** Returns the hints that say how to set the user name and the secret. */
 function fixesOf(kind: keyof typeof CREDENTIALS): { readonly user: Facts; readonly secret: Facts } {
   const { user, secret } = CREDENTIALS[kind];
-  const [variable, , command] = SECRETS[secret];
+  const [variable, command] = SECRETS[secret];
   const setUser = imgctl('config', 'set', user, 'NAME');
   const setSecret = imgctl('config', 'set', command, 'COMMAND');
   return {

@@ -234,34 +234,28 @@ export function isSettingKey(text: string): text is SettingKey {
   return Object.hasOwn(SETTINGS, text);
 }
 
-/** Of each secret but the token: its variable, meaning, and setting of a command to print it. */
+/** Of each secret but the token: its variable, setting of a command to print it, and meaning. */
 export const SECRETS = {
-  password: ['IMGCTL_PASSWORD', 'the password', 'password-command'],
+  password: ['IMGCTL_PASSWORD', 'password-command', 'the password'],
   uploadPassword: [
     'IMGCTL_UPLOAD_PASSWORD',
-    'the password of a WebDAV storage',
     'upload-password-command',
+    'the password of a WebDAV storage',
   ],
   uploadSecret: [
     'IMGCTL_UPLOAD_SECRET',
-    'the secret key of an S3 storage',
     'upload-secret-command',
+    'the secret key of an S3 storage',
   ],
   uploadSession: [
     'IMGCTL_UPLOAD_SESSION_TOKEN',
-    'the session token of temporary S3 keys',
     'upload-session-token-command',
+    'the session token of temporary S3 keys',
   ],
-  storePassword: [
-    'IMGCTL_TOKEN_STORE_PASSWORD',
-    'the password of the token store (see: imgctl help fleet)',
-    'token-store-password-command',
-  ],
-  storeKey: [
-    'IMGCTL_TOKEN_STORE_KEY',
-    'a key that encrypts tokens in the store (see: imgctl help fleet)',
-  ],
-} as const satisfies Record<string, readonly [variable: string, meaning: string, SettingKey?]>;
+  // The topic fleet explains these.
+  storePassword: ['IMGCTL_TOKEN_STORE_PASSWORD', 'token-store-password-command'],
+  storeKey: ['IMGCTL_TOKEN_STORE_KEY'],
+} as const satisfies Record<string, readonly [variable: string, SettingKey?, meaning?: string]>;
 
 /** Every variable that means something. */
 export const VARIABLES: readonly string[] = [

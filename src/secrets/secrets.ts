@@ -33,7 +33,7 @@ export interface SecretSource {
  *     profile      the file, the command
  */
 export function findSecret(settings: Settings, io: Io, name: SecretName): SecretSource | undefined {
-  const [variable, , setting]: readonly [string, string, CommandKey?] = SECRETS[name];
+  const [variable, setting]: readonly [string, CommandKey?, string?] = SECRETS[name];
   const sources = [
     variableSource(io, variable),
     fileSource(settings, io, name),

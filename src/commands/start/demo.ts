@@ -115,7 +115,6 @@ async function show(
     await run.console.flush();
   } catch (error) {
     await run.console.fail(error);
-    context.io.signal.throwIfAborted();
     throw new ImgctlError('failed', `the demo failed at: ${line}`);
   } finally {
     await run.close();

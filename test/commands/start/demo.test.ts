@@ -4,7 +4,7 @@
 import { readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
-import { failed, fakeIo, runCli, temporaryDirectory } from '../../support/io.ts';
+import { type FakeIo, failed, fakeIo, runCli, temporaryDirectory } from '../../support/io.ts';
 
 let folder = '';
 
@@ -25,29 +25,38 @@ it('demo does the whole job with no settings of the user, and leaves nothing beh
   await expect(fetch(baseUrl)).rejects.toThrow('fetch failed');
 });
 
-it('demo says that it was interrupted, and leaves nothing behind', async () => {
+/** Runs the demo, and does something when it writes this text. */
+function demoUntil(text: string, act: (io: FakeIo) => void) {
   const io = fakeIo({ time: 0 });
-  const sleep: typeof io.sleep = async (...given) => {
-    io.interrupt();
-    await io.sleep(...given);
+  const { stdout } = io;
+  const write = stdout.write.bind(stdout);
+  stdout.write = async (data) => {
+    if (`${data}`.includes(text)) act(io);
+    await write(data);
   };
-  const { stderr, exitCode } = await runCli(['demo'], { ...io, sleep });
-  expect(stderr).toMatch(/\nimgctl: demo interrupted; nothing was left behind\n$/);
-  expect({ exitCode, left: readdirSync(folder) }).toEqual({ exitCode: 130, left: [] });
+  return runCli(['demo'], io);
+}
+
+it.each([
+  ['during', '$ imgctl images list', /\n\$ imgctl images list .*\n$/],
+  ['after', 'token_state', /\nstored_in .*\n$/],
+])('demo says that it was interrupted %s a command', async (_, text, end) => {
+  expect(await demoUntil(text, (io) => io.interrupt())).toEqual({
+    stdout: expect.stringMatching(end),
+    stderr: 'imgctl: demo interrupted; nothing was left behind\n',
+    exitCode: 130,
+  });
+  expect(readdirSync(folder)).toEqual([]);
 });
 
 it('demo says at which command it failed, below the error of that command', async () => {
-  const io = fakeIo({ time: 0 });
-  const sleep: typeof io.sleep = async (...given) => {
+  const { stderr, exitCode } = await demoUntil('$ imgctl inspect sample.ova', () => {
     const [name = ''] = readdirSync(folder);
     expect(name).toMatch(/^imgctl-demo-/);
-    rmSync(path.join(folder, name, 'uploads'), { recursive: true, force: true });
-    await io.sleep(...given);
-  };
-  const { stderr, exitCode } = await runCli(['demo'], { ...io, sleep });
-  const line = 'imgctl push sample.ova --poll-interval 500ms';
+    rmSync(path.join(folder, name, 'sample.ova'));
+  });
   expect(stderr).toMatch(
-    new RegExp(`sync request 1 failed .*\nhint: .*\nimgctl: the demo failed at: ${line}\n$`),
+    /\nimgctl: file sample\.ova does not exist\nhint: .*\nimgctl: the demo failed at: imgctl inspect sample\.ova\n$/,
   );
   expect({ exitCode, left: readdirSync(folder) }).toEqual({ exitCode: 1, left: [] });
 });
