@@ -2,7 +2,7 @@
 
 import { expect, it } from 'vitest';
 import { connect } from '../support/client.ts';
-import { failure } from '../support/errors.ts';
+import { failure, hintOf } from '../support/errors.ts';
 import { rows } from '../support/rows.ts';
 import type { ScriptedResponse } from '../support/scripted-server.ts';
 
@@ -29,9 +29,11 @@ it.each<[string, ScriptedResponse, string]>([
 ])('a catalogue page is rejected if it holds %s', async (_, response, text) => {
   const { client, server } = await connect({ 'GET /v2/image': response });
   const error = await failure(client.listImages({ perPage: 100 }, 1));
-  expect(error).toMatchObject({ code: 'bad-answer', exitCode: 1, status: 200 });
-  expect(error.message).toMatch(`GET ${server.baseUrl}/v2/image returned 200`);
-  expect(error.message).toContain(text);
+  const url = `${server.baseUrl}/v2/image`;
+  const message = `GET ${url} returned 200${text.startsWith('but') ? ',' : ''} ${text}`;
+  expect(error).toMatchObject({ code: 'bad-answer', exitCode: 1, status: 200, message });
+  const check = 'check the base URL: imgctl config get base-url';
+  expect(hintOf(error)).toBe(response.body === DEEP ? `print it with: imgctl api ${url}` : check);
 });
 
 it('a catalogue page may hold more elements than it should, and a byte order mark', async () => {

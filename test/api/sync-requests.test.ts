@@ -198,8 +198,9 @@ describe('a sync request', () => {
 it('a submit that a page of a firewall refuses may have been submitted', async () => {
   const response = { status: 403, body: '<html><title>Blocked</title></html>' };
   const { client } = await connect({ 'PATCH /v2/user/image/vm': response });
-  const { message } = await failure(client.submitSync());
-  expect(message).toMatch(/^the sync may have been submitted: /);
+  const error = await failure(client.submitSync());
+  expect(error.message).toMatch(/^the sync may have been submitted: /);
+  expect(error.facts).toEqual({ kind: 'sync-unknown' });
 });
 
 it.each([
@@ -216,13 +217,14 @@ it.each([
   ],
   // The mark says where it was cut, so that a secret there is masked.
   ['a page of many lines', '<h1>Back\n\n at</h1>\n<p>5', ': Back at 5'],
-  ['a page of many words', `<p>${'x'.repeat(300)}`, ` ${'x'.repeat(199)}…`],
-  ['a page of many blanks', `<p>${' '.repeat(16_370)}long-secrets`, ' long-secre…'],
+  ['a page of many words', `<p>${'x'.repeat(300)}`, `: ${'x'.repeat(199)}…`],
+  ['a page of many blanks', `<p>${' '.repeat(16_370)}long-secrets`, ': long-secre…'],
 ])('a submit that gets %s has an unknown outcome, with its words', async (_, body, words) => {
   const { client, server } = await connect({ 'PATCH /v2/user/image/vm': { body } });
   const error = await failure(client.submitSync());
-  expect(error).toMatchObject({ code: 'outcome-unknown', exitCode: 3 });
-  expect(error.message).toMatch(/^the sync may have been submitted: .* returned 200 with HTML/);
-  expect(error.message).toContain(words);
+  const response = `PATCH ${server.baseUrl} returned 200 with HTML instead of JSON${words}`;
+  const message = `the sync may have been submitted: ${response}`;
+  const facts = { kind: 'sync-unknown' };
+  expect(error).toMatchObject({ code: 'outcome-unknown', exitCode: 3, message, facts });
   expect(server.requests).toHaveLength(1);
 });

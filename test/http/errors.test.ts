@@ -1,6 +1,7 @@
 // Tests the errors and hints for error codes of the network, TLS and the client itself.
 
 import { expect, it } from 'vitest';
+import { advice } from '../../src/facts.ts';
 import { isTransient, timeoutError, toTransportError } from '../../src/http/errors.ts';
 import type { Endpoint } from '../../src/http/message.ts';
 import { redirectError } from '../../src/http/redirects.ts';
@@ -30,6 +31,7 @@ it('a defect of imgctl is no error of the network, and is not retried', () => {
   const expected = {
     code: 'failed',
     message: `unexpected error: ${defect.message}`,
+    facts: advice('run the command again with --debug to see the stack trace'),
     transient: false,
   };
   expect(toTransportError(defect, attempt)).toMatchObject(expected);

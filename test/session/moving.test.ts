@@ -307,9 +307,10 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     const env = { ...redis.env, ...PASSWORD };
     const { baseUrl } = await scriptedServer(accepting(['T']));
     const session = await sessionWith(baseUrl, temporaryDirectory(), env);
-    await expect(logInAfter(session, () => logOutEverywhere(session))).rejects.toThrow(
-      'the lock of the token store was removed, or another imgctl took it over',
-    );
+    await expect(logInAfter(session, () => logOutEverywhere(session))).rejects.toMatchObject({
+      message: 'the lock of the token store was removed, or another imgctl took it over',
+      facts: advice('run the command again'),
+    });
     expect([redis.cli('keys', '*token'), session.files.read()]).toEqual(['', undefined]);
   });
 

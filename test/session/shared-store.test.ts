@@ -9,6 +9,7 @@ import tls from 'node:tls';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { parseRedisAddress, type RedisAddress } from '../../src/config/storage-urls.ts';
+import { advice } from '../../src/facts.ts';
 import { Redis } from '../../src/session/redis.ts';
 import { parseKey, seal, unseal } from '../../src/session/sealing.ts';
 import type { SharedStore } from '../../src/session/shared-store.ts';
@@ -376,7 +377,8 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
       const { stores } = await open({ ...machine(), elapsed: () => (time += 61_000) });
       const turn = stores.current.acquire(async () => undefined);
       const message = 'another imgctl has been requesting a token for 120 s';
-      await expect(turn).rejects.toMatchObject({ code: 'locked', exitCode: 1, message });
+      const facts = advice('try again later');
+      await expect(turn).rejects.toMatchObject({ code: 'locked', exitCode: 1, message, facts });
     });
 
     it.each([
