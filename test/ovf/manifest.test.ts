@@ -74,19 +74,20 @@ describe('the manifest of a package', () => {
   const certificate = member('vm.cert', 'x');
 
   it.each(['sha1', 'sha256', 'sha512'])('is verified with %s', async (algorithm) => {
-    const lines = [descriptor, disk].map(({ name, content }) => {
-      const digest = createHash(algorithm).update(content).digest('hex');
-      return `${algorithm.toUpperCase()}(${name})= ${digest}\n`;
-    });
+    const label = algorithm.toUpperCase();
+    const digestOf = (file: { content: Uint8Array }) =>
+      createHash(algorithm).update(file.content).digest('hex');
+    const lines = [descriptor, disk].map((file) => `${label}(${file.name})= ${digestOf(file)}\n`);
     const changed = member(disk.name, disk.content);
     changed.content[70_000] = 1;
+    const message = `${label} is ${digestOf(changed)}, the manifest has ${digestOf(disk)}`;
     for (const read of [readMembers, readFolder]) {
       const own = member('vm.mf', lines.join(''));
       const sound = await read([descriptor, own, disk]);
       expect(codes(sound)).toEqual([]);
-      expect(sound.manifest?.algorithm).toBe(algorithm.toUpperCase());
+      expect(sound.manifest?.algorithm).toBe(label);
       const [finding] = (await read([descriptor, own, changed])).findings;
-      expect(finding).toMatchObject({ code: 'digest-mismatch', place: 'vm-disk1.vmdk' });
+      expect(finding).toMatchObject({ code: 'digest-mismatch', place: disk.name, message });
     }
   });
 
