@@ -201,28 +201,47 @@ describe('images lock', () => {
     expect(await lock(line)).toEqual(failed(2, message));
   });
 
-  it.each([
+  it.each<[string, (text: string) => string, problem: string, hint?: string]>([
     ['damaged', (text: string) => text.slice(0, -10), 'is not valid JSON'],
     ['empty', () => '', 'is not valid JSON'],
     ['foreign', () => '{"name":"x","lockfileVersion":3}', 'has an unknown format'],
     ['a list', () => '[]', 'has an unknown format'],
     ['deep', () => '['.repeat(51) + ']'.repeat(51), 'is nested too deep'],
-    ['without a list', (text: string) => text.replace('"images"', '"image"'), 'unknown format'],
+    [
+      'without a list',
+      (text: string) => text.replace('"images"', '"image"'),
+      'has an unknown format',
+    ],
     ['of no address', (text: string) => text.replace(/"http.*"/, '5'), 'is damaged at base_url'],
-    ['newer', (text: string) => text.replace('"version": 1', '"version": 2'), 'newer format 2'],
+    [
+      'newer',
+      (text: string) => text.replace('"version": 1', '"version": 2'),
+      'has the newer format 2',
+      'upgrade imgctl to read it',
+    ],
     ['without an id', (text: string) => text.replace('"id": 11', '"id": "x"'), 'is damaged at db'],
-    ['with a name twice', (text: string) => text.replace('"web"', '"db"'), 'has db twice\nhint: r'],
+    [
+      'with a name twice',
+      (text: string) => text.replace('"web"', '"db"'),
+      'has db twice',
+      'remove one of the two',
+    ],
     ['with a wrong query', (text: string) => text.replace('[]', '{}'), 'is damaged at db'],
-  ])('exits 2 and leaves the file untouched if it is %s', async (_, change, message) => {
-    const { lock, get, file, content } = await locked();
-    const text = change(content());
-    fs.writeFileSync(file, text);
-    for (const line of ['list', 'check', 'update', 'add x ubuntu', 'remove web']) {
-      expect(await lock(line)).toEqual(failed(2, message));
-    }
-    expect(await get('--lock web')).toEqual(failed(2, message));
-    expect(content()).toBe(text);
-  });
+  ])(
+    'exits 2 and leaves the file untouched if it is %s',
+    async (_, change, problem, hint = 'restore it, for example with git') => {
+      const { lock, get, file, content } = await locked();
+      const text = change(content());
+      fs.writeFileSync(file, text);
+      const stderr = `imgctl: the lock file images.lock.json ${problem}\nhint: ${hint}\n`;
+      const result = { stdout: '', stderr, exitCode: 2 };
+      for (const line of ['list', 'check', 'update', 'add x ubuntu', 'remove web']) {
+        expect(await lock(line)).toEqual(result);
+      }
+      expect(await get('--lock web')).toEqual(result);
+      expect(content()).toBe(text);
+    },
+  );
 
   it.each(['check', 'update'])('%s names the lock whose query is wrong', async (line) => {
     const { lock, file, content } = await locked();
