@@ -275,7 +275,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     ['sealed', 'no key', KEY, undefined, 'its token is encrypted with a key'],
     ['not sealed', 'a key', undefined, KEY, 'its token is not encrypted, but a key is set'],
   ])('whose token is %s is left alone by a machine with %s', async (...row) => {
-    const [, , first, second, reason] = row;
+    const [how, , first, second, reason] = row;
     const env = { IMGCTL_TOKEN_STORE_KEY: first };
     const { redis, machine, open, use, current, ...rest } = await fleetWithToken(env);
     expect((await use()).warnings).toEqual([]);
@@ -285,6 +285,9 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     const other = machine({ IMGCTL_TOKEN_STORE_KEY: second });
     // A session that has read nothing before it writes.
     await storeToken(await open(other), other);
+    const { stores } = await open(other);
+    const facts = { kind: 'store-token', needsKey: how === 'sealed' };
+    await expect(stores.current.read()).rejects.toMatchObject({ message: reason, facts });
     expect(redis.cli('get', rest.token)).toBe(before);
     const session = await use(open(other));
     await session.tokens?.login(DEMO);
@@ -548,6 +551,9 @@ describe('a token store', () => {
     const { warnings } = await machines.use();
     const reason = '/dev/null/missing does not exist';
     expect(warnings).toEqual([`cannot use the token store redis://127.0.0.1:1: ${reason}`]);
+    const other = await machines.open(machines.machine());
+    const facts = advice('create it, or check IMGCTL_TOKEN_STORE_PASSWORD_FILE');
+    await expect(other.stores.current.read()).rejects.toMatchObject({ message: reason, facts });
     // After an interrupt it is no matter.
     const io = machines.machine();
     const { stores } = await machines.open(io);

@@ -85,8 +85,9 @@ type Row = [fault: string, exitCode: number, text?: string, options?: string];
 const LOST =
   'closed the connection without a complete response\nhint: try again later, or ask the administrators of the server';
 
-const NO_DAV =
-  'is not a WebDAV folder (405)\nhint: check the upload URL; the server must allow PROPFIND';
+const CHECK = '\nhint: check the upload URL';
+const NEEDED =
+  'the server must allow PROPFIND, PUT, MOVE and DELETE; nginx needs its module dav-ext';
 
 const ROWS: Readonly<Record<'dav' | 's3', readonly Row[]>> = {
   dav: [
@@ -102,9 +103,9 @@ const ROWS: Readonly<Record<'dav' | 's3', readonly Row[]>> = {
     ['PUT /upload/*=drop:300000', 3, LOST],
     ['PUT /upload/*=drop:300000,first=1', 0],
     ['PUT /upload/*=stall', 3, 'no progress within 0.4 s', '--timeout 400ms'],
-    ['PROPFIND /upload/=404', 5, 'does not exist\nhint: create it, or check the upload URL'],
-    ['PROPFIND /upload/=405', 1, NO_DAV],
-    ['PROPFIND /upload/=html', 1, 'is not a WebDAV folder (200)'],
+    ['PROPFIND /upload/=404', 5, 'does not exist\nhint: create it, or check the upload URL\n'],
+    ['PROPFIND /upload/=405', 1, `is not a WebDAV folder (405)${CHECK}; ${NEEDED}\n`],
+    ['PROPFIND /upload/=html', 1, `is not a WebDAV folder (200)${CHECK}\n`],
     ['MOVE /upload/*=412', 1, 'refused MOVE /upload/.imgctl-'],
     ['MOVE /upload/*=412', 1, 'refused MOVE /upload/.imgctl-', '--on-conflict replace'],
     ['MOVE /upload/*=429,first=1', 0],
@@ -133,7 +134,7 @@ const ROWS: Readonly<Record<'dav' | 's3', readonly Row[]>> = {
     ['POST /s3/*=drop,first=1', 0],
     ['POST /s3/*=drop,every=2', 0],
     ['GET /s3=404', 5, 'does not exist (404'],
-    ['GET /s3=html', 1, 'is not an S3 storage'],
+    ['GET /s3=html', 1, `is not an S3 storage${CHECK}\n`],
   ],
 };
 
