@@ -293,22 +293,27 @@ describe('an upload to a folder', () => {
     expect(outcome).toMatchObject(isOwn ? { kind: 'visible' } : { message });
   });
 
+  const SPACE = 'free space or raise the quota, then run the command again';
+  const LARGER = 'ask the administrators of the storage to raise its limit';
+  const PERMISSIONS = 'check the permissions: ls -ld FOLDERS';
+  const MOUNTED = 'check its path, and that it is mounted';
   it.each([
-    ['ENOSPC', 'storage-full', /^folder \S+ is full \(no space left on device\)$/],
-    ['EDQUOT', 'storage-full', /^folder \S+ is full \(/],
-    ['EFBIG', 'failed', /^folder \S+ does not accept files of this size \(/],
-    ['EACCES', 'not-permitted', /^cannot upload to \S+: permission denied$/],
-    ['EPERM', 'not-permitted', /^cannot upload to \S+: /],
-    ['EROFS', 'not-permitted', /^cannot upload to \S+: /],
-    ['ENOENT', 'not-found', /^folder \S+ does not exist$/],
-    ['EIO', 'failed', /^cannot upload to \S+: /],
-  ])('leaves nothing after %s, which is %s', async (code, expected, message) => {
+    ['ENOSPC', 'storage-full', /^folder \S+ is full \(no space left on device\)$/, SPACE],
+    ['EDQUOT', 'storage-full', /^folder \S+ is full \(/, SPACE],
+    ['EFBIG', 'failed', /^folder \S+ does not accept files of this size \(/, LARGER],
+    ['EACCES', 'not-permitted', /^cannot upload to \S+: permission denied$/, PERMISSIONS],
+    ['EPERM', 'not-permitted', /^cannot upload to \S+: /, PERMISSIONS],
+    ['EROFS', 'not-permitted', /^cannot upload to \S+: /, undefined],
+    ['ENOENT', 'not-found', /^folder \S+ does not exist$/, MOUNTED],
+    ['EIO', 'failed', /^cannot upload to \S+: /, undefined],
+  ])('leaves nothing after %s, which is %s', async (code, expected, message, hint) => {
     const { folder, put, onSync } = await setUp();
     const refusal = Object.assign(new Error('refused'), { code, syscall: 'fsync' });
     await onSync(() => Promise.reject(refusal));
     const error = await failure(put());
     const thrown = { code: expected, message: expect.stringMatching(message), cause: refusal };
     expect(error).toMatchObject(thrown);
+    expect(hintOf(error)).toBe(hint?.replace('FOLDERS', `${path.dirname(folder)} ${folder}`));
     expect(readdirSync(folder)).toEqual([]);
   });
 
