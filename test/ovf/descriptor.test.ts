@@ -22,19 +22,25 @@ const ofOvirt = envelope('')
   .replace('<Envelope', '<Envelope ovf:version="4.1.0.0"');
 const ofVmware = envelope('').replaceAll(NAMESPACE, 'http://www.vmware.com/schema/ovf/1/envelope');
 
-it.each([
+it.each<[string | null, string, string, root?: string]>([
   ['1.x', 'namespace 1', envelope('')],
   ['2.x', 'namespace 2', envelope('', 2)],
   ['2.1.0', 'an attribute', envelope('').replace('<Envelope', '<Envelope ovf:version="2.1.0"')],
   ['1.x', 'the version of oVirt', ofOvirt],
   ['0.9', 'the namespace of VMware', ofVmware],
-  [null, 'another root', '<a/>'],
-  [null, 'a future namespace', envelope('', 3)],
-  [null, 'another element of OVF', envelope('').replaceAll('Envelope', 'References')],
-])('the OVF version is %s with %s', async (version, _, xml) => {
+  [null, 'another root', '<a/>', 'a (without a namespace)'],
+  [null, 'a future namespace', envelope('', 3), `Envelope (${NAMESPACE.replace('1', '3')})`],
+  [
+    null,
+    'another element of OVF',
+    envelope('').replaceAll('Envelope', 'References'),
+    `References (${NAMESPACE})`,
+  ],
+])('the OVF version is %s with %s', async (version, _, xml, root) => {
   const summary = await readDescriptor(xml);
   expect(summary.ovfVersion).toBe(version);
-  expect(codes(summary)).toEqual(version === null ? ['not-an-envelope'] : []);
+  const finding = `not-an-envelope vm.ovf:1: the root element is ${root}`;
+  expectFindings(summary, root === undefined ? [] : [finding]);
 });
 
 it.each([
