@@ -6,6 +6,7 @@ import {
   changed,
   codes,
   directoryFirst,
+  expectFindings,
   member,
   readMembers,
   sample,
@@ -62,22 +63,24 @@ describe('a disk', () => {
   const far = gzipSync(changed((bytes) => bytes.fill(255, 28, 36)));
   const GZIP = 'ovf:compression="gzip" ovf:size';
 
-  const NO_VMDK = 'vmdk-magic: neither a sparse header nor a VMDK descriptor';
+  const NO_VMDK = 'vmdk-magic vm-disk1.vmdk: neither a sparse header nor a VMDK descriptor';
   const HEADER = {
-    footer: ['vmdk-header: its footer differs from its header'],
-    identifiers: ['vmdk-header: no valid CID and parentCID in its embedded descriptor'],
-    directory: ['vmdk-header: no grain directory'],
+    footer: ['vmdk-header vm-disk1.vmdk: its footer differs from its header'],
+    identifiers: [
+      'vmdk-header vm-disk1.vmdk: no valid CID and parentCID in its embedded descriptor',
+    ],
+    directory: ['vmdk-header vm-disk1.vmdk: no grain directory'],
   };
   const NOT_COMPRESSED =
-    'vmdk-create-type?: createType is streamOptimized, but its grains are not compressed';
+    'vmdk-create-type? vm-disk1.vmdk: createType is streamOptimized, but its grains are not compressed';
   const UNCOMPRESSED = [
-    'vmdk-type: declared as streamOptimized, but its grains are not compressed',
+    'vmdk-type vm-disk1.vmdk: declared as streamOptimized, but its grains are not compressed',
     NOT_COMPRESSED,
   ];
   const CUT = {
-    descriptor: ['vmdk-truncated: ends before the end of its embedded descriptor'],
-    footer: ['vmdk-truncated: does not end with a footer'],
-    directory: ['vmdk-truncated: ends before its grain directory'],
+    descriptor: ['vmdk-truncated vm-disk1.vmdk: ends before the end of its embedded descriptor'],
+    footer: ['vmdk-truncated vm-disk1.vmdk: does not end with a footer'],
+    directory: ['vmdk-truncated vm-disk1.vmdk: ends before its grain directory'],
   };
 
   it.each<[string, string[], Buffer, from?: string | RegExp, to?: string]>([
@@ -97,57 +100,71 @@ describe('a disk', () => {
       /ovf:format="[^"]*"/,
       'ovf:format="HTTP://EXAMPLE/VMDK"',
     ],
-    ['that ends in its header', ['vmdk-truncated: ends before the end of its header'], cut(100)],
+    [
+      'that ends in its header',
+      ['vmdk-truncated vm-disk1.vmdk: ends before the end of its header'],
+      cut(100),
+    ],
     [
       'that is only a descriptor',
-      ['vmdk-split: only a descriptor; the data is in other files'],
+      ['vmdk-split vm-disk1.vmdk: only a descriptor; the data is in other files'],
       Buffer.from('# Disk DescriptorFile\n'),
     ],
     [
       'that is one in small letters',
-      ['vmdk-split: only a descriptor; the data is in other files'],
+      ['vmdk-split vm-disk1.vmdk: only a descriptor; the data is in other files'],
       Buffer.from('#disk descriptorfile\n'),
     ],
     [
       'of a server',
-      ['vmdk-type: an ESX server extent, not allowed in a package'],
+      ['vmdk-type vm-disk1.vmdk: an ESX server extent, not allowed in a package'],
       Buffer.from('COWD'),
     ],
     [
       'sent in text mode',
-      ['vmdk-header: corrupted by a transfer in text mode'],
+      ['vmdk-header vm-disk1.vmdk: corrupted by a transfer in text mode'],
       changed((bytes) => bytes.write('\r\n', 73)),
     ],
-    ['of version 9', ['vmdk-header: unknown version 9'], changed((b) => b.writeUInt32LE(9, 4))],
-    ['of version 0', ['vmdk-header: unknown version 0'], changed((b) => b.writeUInt32LE(0, 4))],
+    [
+      'of version 9',
+      ['vmdk-header vm-disk1.vmdk: unknown version 9'],
+      changed((b) => b.writeUInt32LE(9, 4)),
+    ],
+    [
+      'of version 0',
+      ['vmdk-header vm-disk1.vmdk: unknown version 0'],
+      changed((b) => b.writeUInt32LE(0, 4)),
+    ],
     [
       'without capacity',
-      ['vmdk-header: invalid capacity of 0 sectors'],
+      ['vmdk-header vm-disk1.vmdk: invalid capacity of 0 sectors'],
       changed((b) => b.fill(0, 12, 20)),
     ],
     [
       'with a vast capacity',
-      ['vmdk-header: invalid capacity of 72340172838076670 sectors'],
+      ['vmdk-header vm-disk1.vmdk: invalid capacity of 72340172838076670 sectors'],
       changed((b) => b.fill(1, 12, 20)),
     ],
     [
       'with odd grains',
-      ['vmdk-header: invalid grain size of 100 sectors'],
+      ['vmdk-header vm-disk1.vmdk: invalid grain size of 100 sectors'],
       changed((b) => b.writeUInt32LE(100, 20)),
     ],
     [
       'with small grains',
-      ['vmdk-header: invalid grain size of 4 sectors'],
+      ['vmdk-header vm-disk1.vmdk: invalid grain size of 4 sectors'],
       changed((b) => b.writeUInt32LE(4, 20)),
     ],
     [
       'with large grains',
-      ['vmdk-header: compressed grains of 65536 sectors, more than 32768'],
+      ['vmdk-header vm-disk1.vmdk: compressed grains of 65536 sectors, more than 32768'],
       changed((b) => b.writeUInt32LE(2 ** 16, 20)),
     ],
     [
       'with another capacity',
-      ['capacity-mismatch?: capacity is 2097152 bytes, the descriptor declares 4194304'],
+      [
+        'capacity-mismatch? vm-disk1.vmdk: capacity is 2097152 bytes, the descriptor declares 4194304',
+      ],
       directoryFirst((b) => b.writeUInt32LE(4096, 12)),
     ],
     ['with a footer of another version', HEADER.footer, changedFooter((b) => b.fill(1, 4, 5))],
@@ -163,12 +180,12 @@ describe('a disk', () => {
     ['without a directory', HEADER.directory, changed((bytes) => bytes.writeBigUInt64LE(0n, 56))],
     [
       'with small tables',
-      ['vmdk-header: invalid grain table of 511 entries'],
+      ['vmdk-header vm-disk1.vmdk: invalid grain table of 511 entries'],
       changed((bytes) => bytes.writeUInt32LE(511, 44)),
     ],
     [
       'with large tables',
-      ['vmdk-header: invalid grain table of 513 entries'],
+      ['vmdk-header vm-disk1.vmdk: invalid grain table of 513 entries'],
       changed((bytes) => bytes.writeUInt32LE(513, 44)),
     ],
     ['without compression', UNCOMPRESSED, uncompressed()],
@@ -181,18 +198,20 @@ describe('a disk', () => {
     ['with a descriptor that ends early', HEADER.identifiers, changed((b) => b.fill(0, 513, 514))],
     [
       'without a descriptor',
-      ['vmdk-header: no embedded descriptor'],
+      ['vmdk-header vm-disk1.vmdk: no embedded descriptor'],
       directoryFirst((b) => b.fill(0, 28, 44)),
     ],
     [
       'of another createType',
-      ['vmdk-create-type?: createType is monolithicSpars, but its grains are compressed'],
+      [
+        'vmdk-create-type? vm-disk1.vmdk: createType is monolithicSpars, but its grains are compressed',
+      ],
       changed(nameOtherType),
     ],
     ['of another createType in a comment', [], described(/^(?=createType=)/m, '#createType="x"\n')],
     [
       'of another createType, indented',
-      ['vmdk-create-type?: createType is x, but its grains are compressed'],
+      ['vmdk-create-type? vm-disk1.vmdk: createType is x, but its grains are compressed'],
       described(/^createType=.*/m, '\t createType = "x"'),
     ],
     ['without a createType', [], described(/^createType=.*\n/m, '')],
@@ -205,26 +224,26 @@ describe('a disk', () => {
     ['with grains of zeros', [], directoryFirst((bytes) => bytes.fill(0, 31 * 512, 35 * 512))],
     [
       'with a far table',
-      ['vmdk-truncated: ends before its grain table at sector 1000'],
+      ['vmdk-truncated vm-disk1.vmdk: ends before its grain table at sector 1000'],
       directoryFirst((b) => b.writeUInt32LE(1000, 15_360)),
     ],
     [
       'with a far grain',
-      ['vmdk-truncated: ends before the end of its grain at sector 1000'],
+      ['vmdk-truncated vm-disk1.vmdk: ends before the end of its grain at sector 1000'],
       directoryFirst((b) => b.writeUInt32LE(1000, 15_880)),
     ],
     [
       'with tables in one place',
       [
-        'capacity-mismatch?: capacity is 2013265920 bytes, the descriptor declares 4194304',
-        'vmdk-header: the grain tables overlap',
+        'capacity-mismatch? vm-disk1.vmdk: capacity is 2013265920 bytes, the descriptor declares 4194304',
+        'vmdk-header vm-disk1.vmdk: the grain tables overlap',
       ],
       directoryFirst(overlap),
     ],
     ['of any sparse type', [NOT_COMPRESSED], uncompressed(), '#streamOptimized', '#sparse'],
     [
       'of no type',
-      ['disk-without-format?: disk vmdisk1: no format', NOT_COMPRESSED],
+      ['disk-without-format? vm.ovf:8: disk vmdisk1: no format', NOT_COMPRESSED],
       uncompressed(),
       /ovf:format="[^"]*"/,
     ],
@@ -232,16 +251,14 @@ describe('a disk', () => {
     ['in gzip', [], gzipSync(disk.content), 'ovf:size', GZIP],
     [
       'in gzip that is not declared',
-      ['vmdk-magic: gzip data: unpack it, or declare ovf:compression'],
+      ['vmdk-magic vm-disk1.vmdk: gzip data: unpack it, or declare ovf:compression'],
       gzipSync(disk.content),
     ],
     ['in gzip with a far descriptor', CUT.descriptor, far, 'ovf:size', GZIP],
     ['in gzip with junk', [NO_VMDK], Buffer.from('1f8b0000000000', 'hex'), 'ovf:size', GZIP],
     ['in gzip with a bomb', [NO_VMDK], gzipSync(Buffer.alloc(50_000_000)), 'ovf:size', GZIP],
   ])('%s has the findings %j', async (_, expected, ...change) => {
-    const summary = await readWith(...change);
-    const found = codes(summary).map((code, at) => `${code}: ${summary.findings[at]?.message}`);
-    expect(found).toEqual(expected);
+    expectFindings(await readWith(...change), expected);
   });
 
   it('with its directory in front has the finding vmdk-truncated, wherever it is cut', async () => {

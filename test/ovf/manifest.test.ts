@@ -125,13 +125,25 @@ describe('the manifest of a package', () => {
   });
 
   it.each([
-    [['no-manifest?'], null, [descriptor, disk]],
-    [['manifest-name?'], null, [descriptor, member('x.mf', digests), disk]],
+    [
+      ['no-manifest? vm.ovf: no manifest, so the files cannot be verified'],
+      null,
+      [descriptor, disk],
+    ],
+    [
+      ['manifest-name? x.mf: should be named vm.mf'],
+      null,
+      [descriptor, member('x.mf', digests), disk],
+    ],
     [['certificate-syntax'], 'vm.cert', [descriptor, manifest, certificate, disk]],
-    [['certificate-without-manifest'], 'vm.cert', [descriptor, certificate, disk]],
+    [
+      ['certificate-without-manifest vm.cert: the manifest it signs is missing'],
+      'vm.cert',
+      [descriptor, certificate, disk],
+    ],
   ])('may have the findings %j (certificate: %s)', async (expected, name, members) => {
     const summary = await readMembers(members);
-    expect(codes(summary)).toEqual(expected);
+    expectFindings(summary, expected);
     expect(summary.certificate).toBe(name);
   });
 });

@@ -114,8 +114,10 @@ describe('a disk', () => {
     const format = isVmdk || _what.includes('VMDK') ? {} : { format: 'other' };
     const { findings } = await readFolder(packageOf(content, { gzip, ...format }));
     const found = findings.filter(({ code }) => code === 'needs-other-disk');
-    expect(found.map(({ message }) => message)).toEqual(
-      expected === null ? [] : [`needs ${expected}; no parentRef names a disk of this package`],
+    expect(found.map(({ place, message }) => `${place}: ${message}`)).toEqual(
+      expected === null
+        ? []
+        : [`d.vmdk: needs ${expected}; no parentRef names a disk of this package`],
     );
   });
 
