@@ -184,7 +184,8 @@ it('push to WebDAV does not replace a folder', async () => {
     ({ method, target }) =>
       method === 'PROPFIND' && target === '/bucket/web.ova' && multistatus(own),
   );
-  const text = /^imgctl: web\.ova in 127\S+ is not a file\nhint: rename your file, or remove the /;
+  const text =
+    /^imgctl: web\.ova in 127\S+ is not a file\nhint: rename your file, or remove the other from the storage\n$/;
   expect(await start('--no-sync --on-conflict replace').ended).toEqual(failed(1, text));
 });
 

@@ -17,6 +17,7 @@ import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ImgctlError } from '../../src/errors.ts';
+import { advice } from '../../src/facts.ts';
 import { systemOf } from '../../src/io.ts';
 import { folderStorage } from '../../src/upload/folder.ts';
 import { isPart, partName, removeAll } from '../../src/upload/part-names.ts';
@@ -469,9 +470,12 @@ describe('an upload to a folder', () => {
       message: `cannot read ${gone.path}: no such file or directory`,
       cause: { code: 'ENOENT' },
     });
-    const unreadable = { message: `cannot read ${source}: stale` };
+    const unreadable = {
+      message: `cannot read ${source}: permission denied`,
+      facts: advice(`check the permissions: ls -ld ${path.dirname(source)} ${source}`),
+    };
     await expect(openUnchanged(local, fakeIo())).rejects.toThrow('changed');
-    stat.mockRejectedValue(new Error('stale'));
+    stat.mockRejectedValue(Object.assign(new Error('refused'), { code: 'EACCES' }));
     await expect(file.check(() => {})).rejects.toMatchObject(unreadable);
     await expect(openUploadFile(local, fakeIo())).rejects.toMatchObject(unreadable);
     const closed = expect.objectContaining({ fd: -1 });

@@ -188,7 +188,7 @@ describe('push to an S3 storage', () => {
       what: 'has no such upload and no object',
       completion: { status: 404 },
       shown: null,
-      text: /uploading\nimgctl: another push removed the upload of web\.ova\n/,
+      text: /uploading\nimgctl: another push removed the upload of web\.ova\nhint: run the command again\n/,
     },
   ])('that $what fails, and removes its own object only', async (row) => {
     const { changes, completion, shown = {}, replace, text, isRemoved = false } = row;
