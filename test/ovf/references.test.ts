@@ -177,14 +177,17 @@ it.each([
   expect(codes(await readPackage(join(base, 'link', 'vm.ovf')))).toEqual(expected);
 });
 
-const TAKEN = 'duplicate-reference: another reference names the same file';
-const OPEN: [string] = ['unknown-end: no size, so chunks after a.000000001 may be missing'];
+const TAKEN = 'duplicate-reference a: another reference names the same file';
+const OPEN: [string] = ['unknown-end a: no size, so chunks after a.000000001 may be missing'];
 
 it.each<[string, string[], string, TarMember[]]>([
   ['unsized chunks, the last of them full', OPEN, UNSIZED, [FIRST, SECOND]],
   [
     'unsized chunks with a gap',
-    ['missing-file: missing or unreadable chunk of a', OPEN[0].replace('1 may', '0 may')],
+    [
+      'missing-file a.000000001: missing or unreadable chunk of a',
+      OPEN[0].replace('1 may', '0 may'),
+    ],
     UNSIZED,
     [FIRST, LAST],
   ],
@@ -198,14 +201,14 @@ it.each<[string, string[], string, TarMember[]]>([
   ],
   [
     'files, of which one is a folder,',
-    ['missing-file: missing or unreadable'],
+    ['missing-file sub: missing or unreadable'],
     ref('sub') + ref('sub/x'),
     [member('sub/x')],
   ],
   ['chunks of a known size', [], SIZED.replace('11', '8'), [FIRST, SECOND]],
   [
     'repeated chunks, of which none is read again,',
-    ['size-mismatch: 1 byte, the descriptor declares 4', TAKEN, TAKEN],
+    ['size-mismatch a.000000001: 1 byte, the descriptor declares 4', TAKEN, TAKEN],
     ref('a.000000002') + SIZED + SIZED.replace('id="a"', 'id="b"'),
     [FIRST, chunk(1, 'x'), LAST],
   ],
@@ -213,7 +216,7 @@ it.each<[string, string[], string, TarMember[]]>([
   const descriptor = member('vm.ovf', envelope(`<References>${references}</References>`));
   const { findings } = await readFolder([descriptor, ...files]);
   const found = findings.filter(({ code }) => !['no-manifest', 'no-hardware'].includes(code));
-  expect(found.map(({ code, message }) => `${code}: ${message}`)).toEqual(expected);
+  expect(found.map(({ code, place, message }) => `${code} ${place}: ${message}`)).toEqual(expected);
 });
 
 it('a folder is looked at once for all spellings of missing files in it', async () => {
