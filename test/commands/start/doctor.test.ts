@@ -584,7 +584,9 @@ it.each<['dav' | 's3', string[], number, RegExp]>([
   expect(files.filter((file) => file.endsWith('.parts'))).toEqual([]);
   expect(result.of('storage')).toEqual([expect.stringMatching(finding)]);
   expect(result.exitCode).toBe(exitCode);
-  expect(result.stderr.match(/[\w.-]+(?= may still be in )/g) ?? []).toEqual(stored());
+  expect(
+    result.stderr.match(/[\w.-]+(?= may still be in [^"]+","hint":"remove it")/g) ?? [],
+  ).toEqual(stored());
   const isOfUpload = ({ target }: { target: string }) => target.includes('uploadId=');
   const last = storage.requests.filter(isOfUpload).at(-1);
   if (kind === 's3' && exitCode === 3) expect(last?.method).toBe('DELETE');
