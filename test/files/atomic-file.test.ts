@@ -280,7 +280,7 @@ it("leftovers of killed writers, also conf's, are removed after a minute, by wri
     leave(`${staging('token.json')}.new`);
     leave(`${staging('token.json')}.new.tmp-1234567890abcdef`);
     await write();
-    await expect.poll(() => openFilesBelow(directory)).toEqual([]);
+    expect(openFilesBelow(directory)).toEqual([]);
     const left = fs.readdirSync(directory).filter((name) => name !== 'token.json');
     expect(left.sort()).toEqual([fresh, ...others].sort());
   }

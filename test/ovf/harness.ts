@@ -18,7 +18,7 @@ export async function readBytes(bytes: Uint8Array, name = 'test.ova'): Promise<R
 /** Reads a package, which leaves no file open. */
 async function readAndClose(file: string): Promise<ReadPackage> {
   const read = await readPackage(file);
-  await expect.poll(() => openFilesBelow(dirname(file))).toEqual([]);
+  expect(openFilesBelow(dirname(file))).toEqual([]);
   return read;
 }
 

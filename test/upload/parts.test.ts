@@ -190,7 +190,7 @@ describe.each(['file', 'dav'] as const)('push to %s', (kind) => {
     writeFileSync(file, readFileSync(writeOva(work, 'web')));
     const { exitCode } = await imgctl(`push ${file} ${OPTIONS}`);
     expect({ exitCode, stored: stored() }).toEqual({ exitCode: 0, stored: [path.basename(file)] });
-    await expect.poll(() => openFilesBelow(work)).toEqual([]);
+    expect(openFilesBelow(work)).toEqual([]);
   });
 });
 
