@@ -51,13 +51,13 @@ const TOKEN = [
   // or a letter, the v of a-v12, but neither that of av12 nor that of a.v12.
   `|(?<!${LETTER_OR_DIGIT}|\\.)${LETTER})?`,
   // A number: 7.
-  '\\d+',
+  '(?<!\\d)\\d+',
   // Perhaps dots with digits, the .0 of 7.0U3c, and letters, the U3 and c, but none of 7.0abc.
   `(?:\\.\\d+|(?:${VERSION_WORD}|${LETTER})(?!${LETTER})\\d*)*`,
 ].join('');
 
-/** What isHash decides about. */
-const MAYBE_HASH = 'g?[0-9a-f]{7,}';
+/** What isHash decides about. Not digits alone: many names have dates, and this takes less time. */
+const MAYBE_HASH = '(?=g|\\d*[a-f])g?[0-9a-f]{7,40}';
 
 /** 1234567, 151046b; b12345678, as fewer digits after a letter are rather a hash: b5969303 */
 const NUMBER_WITH_LETTER = /^\d+[a-f]?$|^[a-f]\d{8,}$/;

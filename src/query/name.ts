@@ -119,7 +119,7 @@ const WORDS_AND_MARKS = new RegExp(`${LETTER_OR_DIGIT}+|${MARK}`, 'gu');
 
 /** Returns the letters with which a token begins: sp for SP05. The v of v12 is none. */
 function lettersOf({ text, isHash }: VersionToken): string {
-  if (isHash || /^v\d/i.test(text)) return '';
+  if (isHash || /^v?\d/i.test(text)) return '';
   const [letters = ''] = /^\p{L}+/u.exec(text) ?? [];
   return foldCase(letters);
 }
